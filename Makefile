@@ -1,0 +1,38 @@
+# make test is all a newcomer, or CI, needs: it sets itself up.
+.PHONY: test check race bench build dev setup update
+
+SEEDS ?= 100
+
+test: setup check
+	go test ./...
+	go test ./sim -args -seeds $(SEEDS)
+	$(MAKE) race
+
+# What can be said about the code without running it.
+check:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$unformatted" ]; then echo "not formatted (gofmt -w):"; echo "$$unformatted"; exit 1; fi
+	go vet ./...
+	go tool -modfile=tools/go.mod staticcheck ./...
+
+# The packages in which goroutines meet.
+race:
+	go test -race ./world/... ./platform/db/... ./platform/queue/... ./platform/api/... ./mail/smtp/... ./product/delivery/... ./sandbox/...
+	go test -race ./sim -args -seeds 4
+
+# PostgreSQL, if it may be installed; without it the tests say that they skipped it.
+setup:
+	@scripts/setup
+
+bench:
+	go run ./bench/accept
+	go test ./bench/lookup -bench . -run '^$$' -benchtime 200x
+
+build:
+	CGO_ENABLED=0 go build -trimpath -o bin/postrider ./cmd/postrider
+
+dev:
+	go run ./cmd/postrider dev
+
+# Rewrites the golden files; look at the difference before you commit it.
+update:
+	go test ./mail/message ./app -update
