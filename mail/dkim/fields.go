@@ -1,0 +1,53 @@
+package dkim
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"postrider/mail/message"
+)
+
+// oversigned are the headers that readers see or programs act on, in the order of the h= tag. Each is named once more than it
+// occurs: the extra name signs that there is no further one (RFC 6376 §8.15).
+var oversigned = []string{
+	"from", "to", "cc", "subject", "date", "reply-to", "message-id", "in-reply-to", "references", "mime-version", "content-type",
+	"list-unsubscribe", "list-unsubscribe-post",
+}
+
+// split returns the fields of a message and its body.
+func split(raw []byte) ([]message.Field, []byte, error) {
+	fields, body, err := message.ReadHeader(raw)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read header: %w", err)
+	}
+	for _, f := range fields {
+		if !bytes.HasSuffix(f.Raw, []byte("\r\n")) || bytes.Count(f.Raw, []byte("\n")) != bytes.Count(f.Raw, []byte("\r\n")) ||
+			bytes.Count(f.Raw, []byte("\r")) != bytes.Count(f.Raw, []byte("\r\n")) {
+			return nil, nil, ErrLineEnds
+		}
+	}
+	return fields, body, nil
+}
+
+// selectFields returns the names for the h= tag and the fields they stand for, in the order in which they are hashed: among
+// fields of one name the last comes first (RFC 6376 §5.4.2). Without a From it returns no fields.
+func selectFields(header []message.Field) (names []string, signed [][]byte) {
+	names = make([]string, 0, 2*len(oversigned))
+	for _, name := range oversigned {
+		found := 0
+		for i := len(header) - 1; i >= 0; i-- {
+			if !strings.EqualFold(header[i].Name, name) {
+				continue
+			}
+			found++
+			names = append(names, name)
+			signed = append(signed, header[i].Raw)
+		}
+		if name == "from" && found == 0 {
+			return nil, nil
+		}
+		names = append(names, name)
+	}
+	return names, signed
+}

@@ -1,0 +1,88 @@
+package smtp
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// bodyBlock is how much of a message is written at a time; each block has its own time.
+const bodyBlock = 32 << 10
+
+// abandon ends a message that nobody will get: the server said no to all recipients but yes to a DATA that was already on
+// its way. The lone dot is what RFC 2920 §3.1 asks for; what the server says to it changes nothing.
+func (t *transaction) abandon(ctx context.Context) error {
+	c := t.client
+	_, err := c.exchange(ctx, StageData, c.config.Timeouts.Final, ".\r\n")
+	return err
+}
+
+// sendBody sends the message and takes the server's last word on it.
+func (t *transaction) sendBody(ctx context.Context, body io.Reader) error {
+	c := t.client
+	t.result.Stage = StageData
+	if c.block == nil {
+		c.block = make([]byte, bodyBlock)
+		c.out = make([]byte, 0, 2*bodyBlock)
+	}
+	if err := t.copyBody(body); err != nil {
+		var unreadable *unreadableError
+		if errors.As(err, &unreadable) {
+			return c.failed(ctx, StageData, err) // without the dot, so the server throws the message away
+		}
+		if reply, ok := c.lastWords(); ok {
+			t.settle(reply, StageEndOfData)
+			return nil
+		}
+		return c.failed(ctx, t.result.Stage, err)
+	}
+	reply, err := c.read(ctx, StageEndOfData, c.config.Timeouts.Final)
+	if err != nil {
+		return err
+	}
+	if reply.Code/100 == 3 {
+		return c.failed(ctx, StageEndOfData, &ProtocolError{Problem: "reply " + reply.String() + " does not end a message"})
+	}
+	t.settle(reply, StageEndOfData)
+	if c.phase != phaseDead {
+		c.phase = phaseReady
+	}
+	return nil
+}
+
+// unreadableError is a body that we could not read to its end.
+type unreadableError struct{ err error }
+
+func (e *unreadableError) Error() string { return fmt.Sprintf("read message: %v", e.err) }
+func (e *unreadableError) Unwrap() error { return e.err }
+
+// copyBody writes the message in blocks and the final dot with the last of them.
+func (t *transaction) copyBody(body io.Reader) error {
+	c := t.client
+	stuffer := dotStuffer{lineStart: true}
+	for {
+		n, err := body.Read(c.block)
+		for part := c.block[:n]; len(part) > 0; {
+			var used int
+			c.out, used = stuffer.append(c.out, part, bodyBlock)
+			part = part[used:]
+			if len(c.out) < bodyBlock {
+				continue
+			}
+			if err := c.flush(c.config.Timeouts.Body); err != nil {
+				return err
+			}
+		}
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return &unreadableError{err}
+		}
+	}
+	c.out = stuffer.appendEnd(c.out)
+	// From here on the server may have all of it, even if the write fails.
+	t.result.SentFinalDot, t.result.Stage = true, StageEndOfData
+	return c.flush(c.config.Timeouts.Body)
+}
