@@ -1,0 +1,230 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// input is what a request brings, once it has been let in.
+type input struct {
+	path   map[string]string
+	query  url.Values
+	header http.Header
+	body   []byte
+}
+
+// Raw is the body exactly as it was sent. A request struct that has a field of this type gets it.
+type Raw []byte
+
+// binding knows where each field of a request struct comes from.
+type binding struct {
+	fields  []boundField
+	body    []int // index of the Body field, nil if there is none
+	raw     []int
+	request reflect.Type
+}
+
+type boundField struct {
+	index  []int
+	source string // path, query or header
+	name   string
+}
+
+func newBinding[Request any]() *binding {
+	b := &binding{request: reflect.TypeFor[Request]()}
+	if b.request.Kind() == reflect.Struct {
+		b.collect(b.request, nil)
+	}
+	return b
+}
+
+func (b *binding) collect(t reflect.Type, prefix []int) {
+	for i := range t.NumField() {
+		field := t.Field(i)
+		index := append(append([]int{}, prefix...), i)
+		switch {
+		case field.Anonymous && field.Type.Kind() == reflect.Struct:
+			b.collect(field.Type, index)
+			continue
+		case field.Type == reflect.TypeFor[Raw]():
+			b.raw = index
+			continue
+		case field.Name == "Body":
+			b.body = index
+			continue
+		}
+		for _, source := range []string{"path", "query", "header"} {
+			if name := field.Tag.Get(source); name != "" {
+				b.fields = append(b.fields, boundField{index, source, name})
+			}
+		}
+	}
+}
+
+func (b *binding) bind(request any, in input) error {
+	target := reflect.ValueOf(request).Elem()
+	var wrong Fields
+	for _, field := range b.fields {
+		var values []string
+		switch field.source {
+		case "path":
+			values = []string{in.path[field.name]}
+		case "query":
+			values = in.query[field.name]
+		case "header":
+			values = in.header.Values(field.name)
+		}
+		if len(values) == 0 {
+			continue
+		}
+		if problem := setField(target.FieldByIndex(field.index), values); problem != "" {
+			wrong.Add(field.name, problem)
+		}
+	}
+	if err := wrong.Err(); err != nil {
+		return err
+	}
+	if b.raw != nil {
+		target.FieldByIndex(b.raw).SetBytes(in.body)
+	}
+	if b.body == nil {
+		return nil
+	}
+	return decodeBody(in.body, target.FieldByIndex(b.body).Addr().Interface())
+}
+
+// setField writes text into a field and says what is wrong with it, if anything is.
+func setField(field reflect.Value, values []string) string {
+	text := values[len(values)-1]
+	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
+		return "Must be valid text."
+	}
+	switch field.Interface().(type) {
+	case []string: // repeated and comma-separated values are alternatives
+		var list []string
+		for _, value := range values {
+			for part := range strings.SplitSeq(value, ",") {
+				if part != "" {
+					list = append(list, part)
+				}
+			}
+		}
+		field.Set(reflect.ValueOf(list))
+		return ""
+	case *bool:
+		value, err := strconv.ParseBool(text)
+		if err != nil {
+			return "Must be true or false."
+		}
+		field.Set(reflect.ValueOf(&value))
+		return ""
+	case time.Time:
+		at, err := time.Parse(time.RFC3339, text)
+		if err != nil {
+			return "Must be an RFC 3339 time."
+		}
+		field.Set(reflect.ValueOf(at.UTC()))
+		return ""
+	}
+	switch field.Kind() {
+	case reflect.String:
+		field.SetString(text)
+	case reflect.Int, reflect.Int64:
+		number, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return "Must be a whole number."
+		}
+		field.SetInt(number)
+	case reflect.Bool:
+		value, err := strconv.ParseBool(text)
+		if err != nil {
+			return "Must be true or false."
+		}
+		field.SetBool(value)
+	default:
+		panic(fmt.Sprintf("api: cannot bind a %s", field.Type()))
+	}
+	return ""
+}
+
+// Decode reads the JSON of one thing among others, with the errors of a body.
+func Decode(raw []byte, target any) error { return decodeBody(raw, target) }
+
+// decodeBody reads JSON into target. No body is an empty object: SDKs send a content type without one.
+func decodeBody(body []byte, target any) error {
+	if len(bytes.TrimSpace(body)) == 0 {
+		body = []byte("{}")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	err := decoder.Decode(target)
+	if err == nil {
+		if _, err = decoder.Token(); err == io.EOF {
+			return nil
+		}
+		return Invalid("_body", "Must be a single JSON value.")
+	}
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) {
+		field := wrongType.Field
+		if field == "" {
+			field = "_body"
+		}
+		return Invalid(field, fmt.Sprintf("Must be %s.", wireTypeName(wrongType.Type)))
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return Invalid("_body", fmt.Sprintf("Malformed JSON at byte %d.", syntax.Offset))
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+		return Invalid("_body", "Malformed JSON: it ends too early.")
+	}
+	var fields *Error
+	if errors.As(err, &fields) {
+		return fields
+	}
+	return Invalid(blame(body, reflect.TypeOf(target).Elem()), sentence(err.Error()))
+}
+
+// blame finds the field whose own decoder refused it: such an error does not say where it happened.
+func blame(body []byte, t reflect.Type) string {
+	var sent map[string]json.RawMessage
+	if t.Kind() != reflect.Struct || json.Unmarshal(body, &sent) != nil {
+		return "_body"
+	}
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		if raw, ok := sent[name]; ok && json.Unmarshal(raw, reflect.New(t.Field(i).Type).Interface()) != nil {
+			return name
+		}
+	}
+	return "_body"
+}
+
+func sentence(text string) string {
+	text = strings.TrimPrefix(text, "json: ")
+	return strings.ToUpper(text[:1]) + text[1:] + "."
+}
+
+func wireTypeName(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.String:
+		return "a string"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Struct, reflect.Map:
+		return "an object"
+	}
+	return "a number"
+}

@@ -1,0 +1,94 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/space"
+)
+
+// Idempotency names one logical request of a workspace. The zero value names none: the work is simply done.
+type Idempotency struct {
+	Workspace space.ID
+	// Operation is the method and path, so that one key can serve different routes.
+	Operation string
+	Key       string
+	// Hash tells bodies apart; see HashBody.
+	Hash string
+}
+
+// rememberFor is how long a key answers with its first result.
+const rememberFor = 24 * time.Hour
+
+var idempotencyKey = regexp.MustCompile(`^[A-Za-z0-9._:-]{8,128}$`)
+
+// CheckIdempotencyKey joins the key of the header and the key of the body, which must agree.
+func CheckIdempotencyKey(fields *Fields, header, body string) string {
+	key := header
+	if key == "" {
+		key = body
+	}
+	switch {
+	case header != "" && body != "" && header != body:
+		fields.Add("idempotency_key", "The header and the body name different keys.")
+	case key != "" && !idempotencyKey.MatchString(key):
+		fields.Add("idempotency_key", "Must be 8 to 128 letters, digits, dots, underscores, colons or hyphens.")
+	}
+	return key
+}
+
+// Once does the work of a request at most once. If the key has been used with the same body, the remembered result is returned and
+// replayed is true. The result is remembered in the transaction of the work, so a crash keeps both or neither.
+func Once[T any](tx *db.Tx, request Idempotency, do func() (T, error)) (result T, replayed bool, err error) {
+	if request.Key == "" {
+		result, err = do()
+		return result, false, err
+	}
+	stored, found, err := recall(tx, request)
+	if err != nil {
+		return result, false, err
+	}
+	if found {
+		if stored.hash != request.Hash {
+			return result, false, ErrKeyReused
+		}
+		err = json.Unmarshal([]byte(stored.result), &result)
+		return result, true, err
+	}
+	if result, err = do(); err != nil {
+		return result, false, err
+	}
+	raw, err := json.Marshal(result)
+	if err != nil {
+		return result, false, fmt.Errorf("remember result: %w", err)
+	}
+	return result, false, remember(tx, request, string(raw))
+}
+
+// HashBody returns a hash that is equal for bodies that mean the same: key order, white space and the idempotency key itself
+// do not count, and contents of attachments count by their own hash.
+func HashBody(body []byte) (string, error) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var value any
+	if err := decoder.Decode(&value); err != nil {
+		return "", err
+	}
+	if object, ok := value.(map[string]any); ok {
+		delete(object, "idempotency_key")
+	}
+	hash := sha256.New()
+	if err := json.NewEncoder(hash).Encode(value); err != nil { // the encoder sorts keys
+		return "", err
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// Forget removes the keys whose time has passed. It returns how many there were, at most a batch.
+func Forget(tx *db.Tx) (int64, error) { return forgetExpired(tx) }

@@ -1,0 +1,152 @@
+package api
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"postrider/platform/space"
+)
+
+// DefaultLimit is how many rows a page has when nobody asks for a number.
+const DefaultLimit = 50
+
+// OffsetQuery are the parameters of a list that counts rows.
+type OffsetQuery struct {
+	Limit  int `query:"limit" doc:"Rows of a page." example:"50"`
+	Offset int `query:"offset" doc:"Rows to skip." example:"0"`
+}
+
+// Check fills in the default and refuses what is out of bounds. A limit above the maximum is refused, never cut: readers
+// take a short page for the last one.
+func (q *OffsetQuery) Check(maxLimit int) error {
+	var fields Fields
+	checkLimit(&fields, &q.Limit, maxLimit)
+	if q.Offset < 0 {
+		fields.Add("offset", "Must not be negative.")
+	}
+	return fields.Err()
+}
+
+func checkLimit(fields *Fields, limit *int, maxLimit int) {
+	if *limit == 0 {
+		*limit = min(DefaultLimit, maxLimit)
+	}
+	if *limit < 1 || *limit > maxLimit {
+		fields.Add("limit", fmt.Sprintf("Must be between 1 and %d.", maxLimit))
+	}
+}
+
+// maxSearch is the longest text that is searched for; an engine refuses patterns of many thousands.
+const maxSearch = 320
+
+// CheckSearch refuses texts that nobody would search for.
+func CheckSearch(text string) error {
+	if len(text) > maxSearch {
+		return Invalid("search", fmt.Sprintf("Must have at most %d bytes.", maxSearch))
+	}
+	return nil
+}
+
+// Page is one page of a list that counts rows.
+type Page[T any] struct {
+	Object  string `json:"object" example:"list"`
+	Data    []T    `json:"data"`
+	Limit   int    `json:"limit" example:"50"`
+	Offset  int    `json:"offset" example:"0"`
+	Total   *int64 `json:"total,omitempty" example:"1"`
+	HasMore bool   `json:"has_more" example:"false"`
+}
+
+// NewPage makes the page of a list whose length is known.
+func NewPage[T any](rows []T, q OffsetQuery, total int64) Page[T] {
+	return Page[T]{Object: "list", Data: orEmpty(rows), Limit: q.Limit, Offset: q.Offset, Total: &total,
+		HasMore: int64(q.Offset+len(rows)) < total}
+}
+
+// NewOpenPage makes the page of a list whose length nobody counts. rows holds one row more than the limit if there are more.
+func NewOpenPage[T any](rows []T, q OffsetQuery) Page[T] {
+	more := len(rows) > q.Limit
+	if more {
+		rows = rows[:q.Limit]
+	}
+	return Page[T]{Object: "list", Data: orEmpty(rows), Limit: q.Limit, Offset: q.Offset, HasMore: more}
+}
+
+// CursorPage is one page of a list that is followed by cursor.
+type CursorPage[T any] struct {
+	Object     string `json:"object" example:"list"`
+	Data       []T    `json:"data"`
+	HasMore    bool   `json:"has_more" example:"false"`
+	NextCursor Ref    `json:"next_cursor"`
+}
+
+// NewCursorPage makes a page; next is empty on the last one.
+func NewCursorPage[T any](rows []T, next string) CursorPage[T] {
+	return CursorPage[T]{Object: "list", Data: orEmpty(rows), HasMore: next != "", NextCursor: Ref(next)}
+}
+
+func orEmpty[T any](rows []T) []T {
+	if rows == nil {
+		return []T{}
+	}
+	return rows
+}
+
+// Cursor is the place after which a page starts.
+type Cursor struct {
+	ID string
+	At time.Time
+}
+
+// Cursors writes and reads cursors. A cursor is good only for the workspace, list and filters it was made for.
+type Cursors struct{ mac func([]byte) []byte }
+
+// NewCursors returns cursors signed with mac, which must be keyed.
+func NewCursors(mac func([]byte) []byte) Cursors { return Cursors{mac} }
+
+type wireCursor struct {
+	Version   int      `json:"v"`
+	ID        string   `json:"k"`
+	Micros    int64    `json:"t"`
+	Filters   string   `json:"f"`
+	Workspace space.ID `json:"w"`
+}
+
+const cursorMACBytes = 8
+
+// Write returns the text of a cursor. query names the list and all its filters.
+func (c Cursors) Write(at Cursor, ws space.ID, query string) string {
+	raw, err := json.Marshal(wireCursor{1, at.ID, at.At.UnixMicro(), filterHash(query), ws})
+	if err != nil {
+		panic(fmt.Sprintf("api: cursor: %v", err))
+	}
+	return base64.RawURLEncoding.EncodeToString(raw) + "." + base64.RawURLEncoding.EncodeToString(c.mac(raw)[:cursorMACBytes])
+}
+
+// Read returns the place a cursor stands for, or ErrInvalidCursor.
+func (c Cursors) Read(text string, ws space.ID, query string) (Cursor, error) {
+	body, signature, _ := strings.Cut(text, ".")
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(body)
+	if err != nil {
+		return Cursor{}, ErrInvalidCursor
+	}
+	given, err := base64.RawURLEncoding.Strict().DecodeString(signature)
+	if err != nil || !hmac.Equal(given, c.mac(raw)[:cursorMACBytes]) {
+		return Cursor{}, ErrInvalidCursor
+	}
+	var w wireCursor
+	if err := json.Unmarshal(raw, &w); err != nil || w.Version != 1 || w.Workspace != ws || w.Filters != filterHash(query) {
+		return Cursor{}, ErrInvalidCursor
+	}
+	return Cursor{ID: w.ID, At: time.UnixMicro(w.Micros).UTC()}, nil
+}
+
+func filterHash(query string) string {
+	sum := sha256.Sum256([]byte(query))
+	return base64.RawURLEncoding.EncodeToString(sum[:8])
+}

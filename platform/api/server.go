@@ -1,0 +1,297 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"regexp"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"postrider/platform/db"
+	"postrider/platform/limit"
+	"postrider/world"
+)
+
+// Config is what a server needs from its surroundings.
+type Config struct {
+	World    world.World
+	Keys     KeyChecker
+	Sessions SessionChecker
+	Rates    Rates
+	// TrustedProxies are the networks whose X-Forwarded-For is believed.
+	TrustedProxies []netip.Prefix
+	// Fallback answers what is no route and brings no key, such as the pages of the dashboard. Nil answers 404.
+	Fallback http.Handler
+	// Info is shown in the OpenAPI document.
+	Info Info
+}
+
+const (
+	// maxLimiterKeys bounds the memory of rate limits; idle ones make room.
+	maxLimiterKeys = 100_000
+	// bodyBudget bounds the bytes of all bodies being read at once, so that many large requests cannot use up the memory.
+	bodyBudget = 512 << 20
+)
+
+// Server answers HTTP requests with the routes it was given.
+type Server struct {
+	config  Config
+	routes  []Route
+	root    router
+	limiter *limit.Limiter
+	bodies  *semaphore.Weighted
+	origin  *http.CrossOriginProtection
+	openapi []byte
+}
+
+// NewServer returns a server of the routes. It panics if two of them clash.
+func NewServer(config Config, routes []Route) *Server {
+	s := &Server{
+		config:  config,
+		limiter: limit.New(config.World.Clock, maxLimiterKeys),
+		bodies:  semaphore.NewWeighted(bodyBudget),
+		origin:  http.NewCrossOriginProtection(),
+	}
+	s.routes = append(routes, s.ownRoutes()...)
+	for _, route := range s.routes {
+		s.root.add(route)
+	}
+	s.openapi = Document(config.Info, s.routes)
+	return s
+}
+
+// Routes returns every route, for tests and documents.
+func (s *Server) Routes() []Route { return s.routes }
+
+// exchange is one request on its way through the server.
+type exchange struct {
+	server   *Server
+	w        http.ResponseWriter
+	r        *http.Request
+	endpoint *endpoint
+	caller   Caller
+	status   int
+}
+
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	started := s.config.World.Clock.Now()
+	x := &exchange{server: s, w: w, r: r}
+	x.caller.RequestID = s.requestID(r, w.Header())
+	x.caller.IP = s.clientIP(r)
+	x.caller.UserAgent = r.UserAgent()
+	defer func() {
+		if p := recover(); p != nil {
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			s.config.World.Log.Error("request panicked", "request", x.caller.RequestID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			x.fail(ErrInternal)
+		}
+		x.log(s.config.World.Log, s.config.World.Clock.Now().Sub(started))
+	}()
+	methods, values := s.route(r)
+	if methods == nil {
+		if s.config.Fallback != nil && r.Header.Get("Authorization") == "" && !strings.HasPrefix(r.URL.Path, "/v1") {
+			s.config.Fallback.ServeHTTP(w, r)
+			return
+		}
+		x.fail(NotFound("route"))
+		return
+	}
+	endpoint := methods[r.Method]
+	if endpoint == nil && r.Method == http.MethodHead {
+		endpoint = methods[http.MethodGet]
+	}
+	if endpoint == nil {
+		w.Header().Set("Allow", allowed(methods))
+		x.fail(ErrMethod)
+		return
+	}
+	x.endpoint = endpoint
+	named, ok := endpoint.values(values)
+	if !ok {
+		x.fail(NotFound("route"))
+		return
+	}
+	x.serve(named)
+}
+
+// route also serves paths without /v1 to callers with a key, because one SDK drops the version of its base address.
+func (s *Server) route(r *http.Request) (map[string]*endpoint, []string) {
+	path := segments(r.URL.EscapedPath())
+	methods, values := s.root.find(path)
+	bearer := strings.HasPrefix(strings.ToLower(r.Header.Get("Authorization")), "bearer ")
+	if methods == nil && bearer && (len(path) == 0 || path[0] != "v1") {
+		return s.root.find(append([]string{"v1"}, path...))
+	}
+	return methods, values
+}
+
+// serve lets the request in step by step; the first step that fails decides the answer.
+func (x *exchange) serve(named map[string]string) {
+	for _, step := range []func() error{x.authenticate, x.authorise, x.countRequest} {
+		if err := step(); err != nil {
+			x.fail(err)
+			return
+		}
+	}
+	body, release, err := x.readBody()
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	defer release()
+	in := input{path: named, query: x.r.URL.Query(), header: x.r.Header, body: body}
+	answer, err := x.endpoint.Handler.invoke(x.r.Context(), x.caller, in)
+	if err != nil {
+		x.fail(err)
+		return
+	}
+	x.answer(answer)
+}
+
+// Statused is an answer that chooses its own status.
+type Statused interface{ Status() int }
+
+// Headed is an answer that sets headers of its own.
+type Headed interface{ SetHeaders(http.Header) }
+
+// rawJSON is an answer that is already bytes of JSON.
+type rawJSON []byte
+
+func (x *exchange) answer(answer any) {
+	status := x.endpoint.Success
+	if status == 0 {
+		status = http.StatusOK
+	}
+	if s, ok := answer.(Statused); ok && s.Status() != 0 {
+		status = s.Status()
+	}
+	if h, ok := answer.(Headed); ok {
+		h.SetHeaders(x.w.Header())
+	}
+	if status == http.StatusNoContent || x.r.Method == http.MethodDelete && x.r.Header.Get("Prefer") == "return=minimal" {
+		x.status = http.StatusNoContent
+		x.w.WriteHeader(x.status)
+		return
+	}
+	body, ok := answer.(rawJSON)
+	if !ok {
+		body = encode(answer)
+	}
+	x.write(status, body)
+}
+
+// encode writes JSON for programs, not for pages: angle brackets of addresses stay readable.
+func encode(value any) []byte {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(value); err != nil {
+		panic(fmt.Sprintf("api: answer %T cannot be written: %v", value, err))
+	}
+	return buffer.Bytes()
+}
+
+func (x *exchange) write(status int, body []byte) {
+	x.status = status
+	header := x.w.Header()
+	header.Set("Content-Type", "application/json; charset=utf-8")
+	header.Set("Content-Length", strconv.Itoa(len(body)))
+	header.Set("Cache-Control", "no-store")
+	header.Set("X-Content-Type-Options", "nosniff")
+	x.w.WriteHeader(status)
+	if x.r.Method != http.MethodHead {
+		_, _ = x.w.Write(body) // the caller may have gone; nothing is left to do for it
+	}
+}
+
+// fail answers with the public side of err; what nobody foresaw is a 500 whose cause only the log tells.
+func (x *exchange) fail(err error) {
+	if x.status != 0 {
+		return
+	}
+	var public *Error
+	if !errors.As(err, &public) {
+		switch {
+		case errors.Is(err, db.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+			public = ErrUnavailable.Because(err)
+		case errors.Is(err, context.Canceled):
+			public = ErrUnavailable.Because(err)
+		default:
+			public = ErrInternal.Because(err)
+		}
+	}
+	if public.Status >= 500 && public.cause != nil {
+		x.server.config.World.Log.Error("request failed", "request", x.caller.RequestID, "path", x.r.URL.Path, "error", public.cause)
+	}
+	if public.RetryAfter > 0 {
+		x.w.Header().Set("Retry-After", strconv.Itoa(WholeSeconds(public.RetryAfter)))
+	}
+	x.write(public.Status, public.body(x.caller.RequestID))
+}
+
+// WholeSeconds rounds a wait up, to at least one second, as headers and details tell it.
+func WholeSeconds(d time.Duration) int { return max(1, int((d+time.Second-1)/time.Second)) }
+
+func (x *exchange) log(log *slog.Logger, took time.Duration) {
+	if x.status == 0 {
+		return // the fallback keeps its own log
+	}
+	log.Info("request answered", "request", x.caller.RequestID, "method", x.r.Method, "path", x.r.URL.Path, "status", x.status,
+		"took_us", took.Microseconds(), "workspace", string(x.caller.Workspace), "key", x.caller.KeyID)
+}
+
+var safeID = regexp.MustCompile(`^[A-Za-z0-9._:-]{8,128}$`)
+
+// requestID takes the caller's id if it is harmless, else makes one, and echoes it.
+func (s *Server) requestID(r *http.Request, header http.Header) string {
+	id := r.Header.Get("X-Request-Id")
+	if !safeID.MatchString(id) {
+		if id = r.Header.Get("X-Correlation-Id"); safeID.MatchString(id) {
+			header.Set("X-Correlation-Id", id)
+		} else {
+			id = "req_" + hex.EncodeToString(s.config.World.Bytes(16))
+		}
+	}
+	header.Set("X-Request-Id", id)
+	return id
+}
+
+// clientIP believes X-Forwarded-For only as far as trusted proxies wrote it.
+func (s *Server) clientIP(r *http.Request) netip.Addr {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return netip.Addr{}
+	}
+	ip := peer.Addr().Unmap()
+	forwarded := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for i := len(forwarded) - 1; i >= 0 && s.trusted(ip); i-- {
+		next, err := netip.ParseAddr(strings.TrimSpace(forwarded[i]))
+		if err != nil {
+			break
+		}
+		ip = next.Unmap()
+	}
+	return ip
+}
+
+func (s *Server) trusted(ip netip.Addr) bool {
+	for _, network := range s.config.TrustedProxies {
+		if network.Contains(ip) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,103 @@
+package db
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"runtime"
+
+	"github.com/jackc/pgx/v5/stdlib"
+
+	"github.com/jackc/pgx/v5"
+)
+
+const (
+	// migrationLock is the advisory lock that nodes hold while they change the schema: "postride" in ASCII.
+	migrationLock = 0x706f737472696465
+)
+
+// postgresEngine runs every write as a transaction of its own; the server shares the fsync between those that commit together.
+type postgresEngine struct {
+	handle *sql.DB
+}
+
+func openPostgres(ctx context.Context, address string, log *slog.Logger) (*postgresEngine, *waker, error) {
+	config, err := pgx.ParseConfig(address)
+	if err != nil {
+		return nil, nil, err
+	}
+	config.RuntimeParams["application_name"] = "postrider"
+	handle := stdlib.OpenDB(*config)
+	handle.SetMaxOpenConns(max(16, 8*runtime.GOMAXPROCS(0)))
+	handle.SetMaxIdleConns(max(16, 8*runtime.GOMAXPROCS(0)))
+	if err := handle.PingContext(ctx); err != nil {
+		handle.Close()
+		return nil, nil, classOf(err)
+	}
+	w := newWaker()
+	listenForWakes(config, handle, w, log)
+	return &postgresEngine{handle: handle}, w, nil
+}
+
+func (e *postgresEngine) read(ctx context.Context, run func(statements) error) error {
+	return e.transact(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}, run)
+}
+
+func (e *postgresEngine) write(ctx context.Context, level isolation, run func(statements) error) error {
+	options := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
+	if level == serializable {
+		options.Isolation = sql.LevelSerializable
+	}
+	return e.transact(ctx, options, run)
+}
+
+func (e *postgresEngine) transact(ctx context.Context, options *sql.TxOptions, run func(statements) error) error {
+	tx, err := e.handle.BeginTx(ctx, options)
+	if err != nil {
+		return classOf(err)
+	}
+	defer tx.Rollback()
+	if err := run(postgresTx{tx}); err != nil {
+		return err
+	}
+	// A commit whose answer is lost may have happened. The caller hears "unavailable", and idempotency makes a retry safe.
+	return classOf(tx.Commit())
+}
+
+func (e *postgresEngine) migrate(ctx context.Context, apply func(statements) error) error {
+	return e.transact(ctx, &sql.TxOptions{}, func(s statements) error {
+		if _, err := s.exec(ctx, "SELECT pg_advisory_xact_lock($1)", []any{int64(migrationLock)}); err != nil {
+			return classOf(err)
+		}
+		return apply(s)
+	})
+}
+
+func (e *postgresEngine) ping(ctx context.Context) error { return classOf(e.handle.PingContext(ctx)) }
+
+func (e *postgresEngine) close() error { return e.handle.Close() }
+
+// postgresTx is one transaction; the driver keeps its statements prepared.
+type postgresTx struct{ tx *sql.Tx }
+
+func (p postgresTx) exec(ctx context.Context, query string, args []any) (sql.Result, error) {
+	return p.tx.ExecContext(ctx, query, args...)
+}
+
+func (p postgresTx) query(ctx context.Context, query string, args []any) (*sql.Rows, error) {
+	return p.tx.QueryContext(ctx, query, args...)
+}
+
+func (p postgresTx) savepoint(run func() error) error {
+	ctx := context.Background()
+	if _, err := p.tx.ExecContext(ctx, "SAVEPOINT one"); err != nil {
+		return classOf(err)
+	}
+	if err := run(); err != nil {
+		_, undo := p.tx.ExecContext(ctx, "ROLLBACK TO SAVEPOINT one")
+		return errors.Join(err, undo)
+	}
+	_, err := p.tx.ExecContext(ctx, "RELEASE SAVEPOINT one")
+	return classOf(err)
+}

@@ -1,0 +1,102 @@
+// Package event is the append-only record of what happened. An event is written in the transaction of the change it tells of, so
+// it exists if and only if the change does.
+//
+// Followers read the record in order, each with a durable position that moves in the transaction of its effects: inside the
+// database every event is followed exactly once.
+//
+//	Owns     event, event_follower
+package event
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/space"
+)
+
+// Topic is what to subscribe to for news of events.
+const Topic = "event"
+
+// Event tells of one change.
+type Event struct {
+	ID        string
+	Workspace space.ID
+	// Type is the public name, such as "email.delivered".
+	Type string
+	// Subject is the id of what changed; Domain and Tenant say whose it is. Recipient is set for events about one address.
+	Subject, Domain, Tenant, Recipient string
+	OccurredAt                         time.Time
+	// Data holds the facts of this type of event as JSON.
+	Data json.RawMessage
+
+	position position
+}
+
+// position orders events. On PostgreSQL numbers are handed out before commits, so a reader goes by transaction first and
+// stays behind every transaction that is still open; on the embedded engine all transaction ids are 0.
+type position struct{ txID, seq int64 }
+
+// Append records events and, once the transaction has committed, wakes the followers.
+func Append(tx *db.Tx, events ...Event) error {
+	if len(events) == 0 {
+		return nil
+	}
+	tx.Wake(Topic)
+	return insert(tx, events)
+}
+
+// OfSubject returns a page of the events about one subject, oldest first. An empty recipient means all.
+func OfSubject(tx *db.Tx, ws space.ID, subject, recipient string, limit, offset int) ([]Event, error) {
+	return selectSubject(tx, ws, subject, recipient, limit, offset)
+}
+
+// Follower is told of every event, in order and in batches. Handle must do all its work in tx.
+type Follower struct {
+	Name   string
+	Handle func(tx *db.Tx, events []Event) error
+}
+
+// maxBatch bounds how many events one transaction of a follower handles.
+const maxBatch = 500
+
+// Step lets the follower handle its next batch. It tells whether there was one. Nodes may step the same follower at once; one at
+// a time does the work.
+func (f Follower) Step(ctx context.Context, d *db.DB) (bool, error) {
+	waiting := false
+	err := d.Read(ctx, func(tx *db.Tx) error {
+		at, err := readPosition(tx, f.Name)
+		if err != nil {
+			return err
+		}
+		waiting, err = hasAfter(tx, at)
+		return err
+	})
+	if err != nil || !waiting {
+		return false, err
+	}
+	handled := 0
+	err = d.Write(ctx, func(tx *db.Tx) error {
+		handled = 0
+		at, free, err := lockPosition(tx, f.Name)
+		if err != nil || !free {
+			return err
+		}
+		horizon, err := tx.Horizon()
+		if err != nil {
+			return err
+		}
+		events, err := selectAfter(tx, at, horizon, maxBatch)
+		if err != nil || len(events) == 0 {
+			return err
+		}
+		if err := f.Handle(tx, events); err != nil {
+			return fmt.Errorf("follower %s after event %d: %w", f.Name, at.seq, err)
+		}
+		handled = len(events)
+		return movePosition(tx, f.Name, events[len(events)-1].position)
+	})
+	return handled > 0, err
+}

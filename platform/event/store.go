@@ -1,0 +1,92 @@
+package event
+
+import (
+	"errors"
+
+	"postrider/platform/db"
+	"postrider/platform/space"
+)
+
+func insert(tx *db.Tx, events []Event) error {
+	values := make([]any, 0, 9*len(events))
+	for _, e := range events {
+		data := string(e.Data)
+		if data == "" {
+			data = "{}"
+		}
+		values = append(values, e.ID, e.Workspace, e.Type, e.Subject, db.NullText(e.Domain), db.NullText(e.Tenant),
+			db.NullText(e.Recipient), e.OccurredAt, data)
+	}
+	_, err := tx.InsertRows(`
+		INSERT INTO event (id, workspace_id, type, subject_id, domain_id, tenant_id, recipient, occurred_at, data)`, 9, values, ``)
+	return err
+}
+
+const columns = `id, workspace_id, type, subject_id, domain_id, tenant_id, recipient, occurred_at, data, tx_id, seq`
+
+func scanEvent(s db.Scanner) (Event, error) {
+	var e Event
+	var data string
+	err := s.Scan(&e.ID, &e.Workspace, &e.Type, &e.Subject, db.Text(&e.Domain), db.Text(&e.Tenant), db.Text(&e.Recipient),
+		db.Time(&e.OccurredAt), &data, &e.position.txID, &e.position.seq)
+	e.Data = []byte(data)
+	return e, err
+}
+
+func selectSubject(tx *db.Tx, ws space.ID, subject, recipient string, limit, offset int) ([]Event, error) {
+	return db.All(tx, scanEvent, `
+		SELECT `+columns+` FROM event
+		WHERE workspace_id = $1 AND subject_id = $2 AND ($3 = '' OR recipient = $3)
+		ORDER BY seq
+		LIMIT $4 OFFSET $5`, ws, subject, recipient, limit, offset)
+}
+
+// selectAfter reads across workspaces: followers serve all of them.
+func selectAfter(tx *db.Tx, at position, horizon int64, limit int) ([]Event, error) {
+	return db.All(tx, scanEvent, `
+		SELECT `+columns+` FROM event
+		WHERE (tx_id, seq) > ($1, $2) AND tx_id < $3
+		ORDER BY tx_id, seq
+		LIMIT $4`, at.txID, at.seq, horizon, limit)
+}
+
+// hasAfter may see what is still beyond the horizon; the step that follows will not.
+func hasAfter(tx *db.Tx, at position) (bool, error) {
+	found, err := db.All(tx, db.Value[int64], `
+		SELECT seq FROM event
+		WHERE (tx_id, seq) > ($1, $2)
+		ORDER BY tx_id, seq
+		LIMIT 1`, at.txID, at.seq)
+	return len(found) > 0, err
+}
+
+func scanPosition(s db.Scanner) (position, error) {
+	var p position
+	err := s.Scan(&p.txID, &p.seq)
+	return p, err
+}
+
+func readPosition(tx *db.Tx, name string) (position, error) {
+	p, err := db.One(tx, scanPosition, `SELECT tx_id, seq FROM event_follower WHERE name = $1`, name)
+	if errors.Is(err, db.ErrNotFound) {
+		return position{}, nil
+	}
+	return p, err
+}
+
+// lockPosition makes this transaction the only one that moves the follower. free is false if another node is at it.
+func lockPosition(tx *db.Tx, name string) (at position, free bool, err error) {
+	if _, err := tx.Exec(`INSERT INTO event_follower (name, tx_id, seq) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING`, name); err != nil {
+		return position{}, false, err
+	}
+	at, err = db.One(tx, scanPosition, `SELECT tx_id, seq FROM event_follower WHERE name = $1 {skip_locked}`, name)
+	if errors.Is(err, db.ErrNotFound) {
+		return position{}, false, nil
+	}
+	return at, err == nil, err
+}
+
+func movePosition(tx *db.Tx, name string, to position) error {
+	_, err := tx.Exec(`UPDATE event_follower SET tx_id = $1, seq = $2 WHERE name = $3`, to.txID, to.seq, name)
+	return err
+}

@@ -1,0 +1,115 @@
+package queue
+
+import (
+	"errors"
+	"slices"
+	"time"
+
+	"postrider/platform/db"
+)
+
+func insert(tx *db.Tx, items []Item) error {
+	values := make([]any, 0, 5*len(items))
+	for _, item := range items {
+		values = append(values, item.ID, item.Lane, int64(item.Rank), item.Due, item.Payload)
+	}
+	_, err := tx.InsertRows(`INSERT INTO queue_item (id, lane, rank, due_at, payload)`, 5, values, ``)
+	return err
+}
+
+func scanItem(s db.Scanner) (Item, error) {
+	var item Item
+	err := s.Scan(&item.ID, &item.Lane, &item.Rank, db.Time(&item.Due), &item.Claims, &item.fence, &item.Payload)
+	return item, err
+}
+
+func claimRank(tx *db.Tx, lane Lane, rank Rank, lease Lease, limit int) ([]Item, error) {
+	items, err := db.All(tx, scanItem, `
+		UPDATE queue_item SET lease_owner = $1, lease_until = $2, fence = $3, claims = claims + 1
+		WHERE id IN (
+			SELECT id FROM queue_item
+			WHERE lane = $4 AND rank = $5 AND lease_owner IS NULL AND due_at <= $6
+			ORDER BY due_at
+			LIMIT $7
+			{skip_locked})
+		RETURNING id, lane, rank, due_at, claims, fence, payload`,
+		lease.Owner, tx.Now().Add(lease.For), lease.Token, lane, int64(rank), tx.Now(), limit)
+	slices.SortStableFunc(items, func(a, b Item) int { return a.Due.Compare(b.Due) }) // RETURNING promises no order
+	return items, err
+}
+
+func remove(tx *db.Tx, ids []string) error {
+	_, err := tx.Exec(`
+		DELETE FROM queue_item
+		WHERE id {in $1}`, ids)
+	return err
+}
+
+func free(tx *db.Tx, item Item, due time.Time) (bool, error) {
+	n, err := tx.Exec(`
+		UPDATE queue_item SET lease_owner = NULL, lease_until = NULL, due_at = $1
+		WHERE id = $2 AND fence = $3 AND lease_owner IS NOT NULL`, due, item.ID, item.fence)
+	return n == 1, err
+}
+
+func moveFree(tx *db.Tx, id string, due time.Time) (bool, error) {
+	n, err := tx.Exec(`
+		UPDATE queue_item SET due_at = $1
+		WHERE id = $2 AND lease_owner IS NULL`, due, id)
+	return n == 1, err
+}
+
+func prolong(tx *db.Tx, owner string, until time.Time) error {
+	_, err := tx.Exec(`
+		UPDATE queue_item SET lease_until = $1
+		WHERE lease_owner = $2`, until, owner)
+	return err
+}
+
+func freeOwner(tx *db.Tx, owner string) (int64, error) {
+	return tx.Exec(`
+		UPDATE queue_item SET lease_owner = NULL, lease_until = NULL
+		WHERE lease_owner = $1`, owner)
+}
+
+func freeExpired(tx *db.Tx) (int64, error) {
+	return tx.Exec(`
+		UPDATE queue_item SET lease_owner = NULL, lease_until = NULL
+		WHERE lease_owner IS NOT NULL AND lease_until < $1`, tx.Now())
+}
+
+func earliest(tx *db.Tx, lane Lane) (time.Time, bool, error) {
+	var first time.Time
+	for _, rank := range ranks {
+		due, err := db.One(tx, db.Moment, `
+			SELECT due_at FROM queue_item
+			WHERE lane = $1 AND rank = $2 AND lease_owner IS NULL
+			ORDER BY due_at
+			LIMIT 1`, lane, int64(rank))
+		if errors.Is(err, db.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return time.Time{}, false, err
+		}
+		if first.IsZero() || due.Before(first) {
+			first = due
+		}
+	}
+	return first, !first.IsZero(), nil
+}
+
+func count(tx *db.Tx, lane Lane) (int64, error) {
+	return db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM queue_item WHERE lane = $1`, lane)
+}
+
+func countFree(tx *db.Tx, lane Lane) (ready, later int64, err error) {
+	all, err := db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM queue_item WHERE lane = $1 AND lease_owner IS NULL`, lane)
+	if err != nil {
+		return 0, 0, err
+	}
+	ready, err = db.One(tx, db.Value[int64], `
+		SELECT COUNT(*) FROM queue_item
+		WHERE lane = $1 AND lease_owner IS NULL AND due_at <= $2`, lane, tx.Now())
+	return ready, all - ready, err
+}
