@@ -1,0 +1,151 @@
+// Package app is the roof: it builds every part of the program and joins them. A reader who wants to know what there is reads
+// Assemble; one who wants to know what happens at start and stop reads Run.
+package app
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/blob"
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/platform/queue"
+	"postrider/platform/seal"
+	"postrider/platform/space"
+	"postrider/product/account"
+	"postrider/product/apikey"
+	"postrider/product/delivery"
+	"postrider/product/dnsprovider"
+	"postrider/product/domain"
+	"postrider/product/email"
+	"postrider/product/node"
+	"postrider/product/plan"
+	"postrider/product/relay"
+	"postrider/product/tenant"
+	"postrider/world"
+)
+
+// App is the assembled program, not yet listening.
+type App struct {
+	World    world.World
+	DB       *db.DB
+	Plans    *plan.Service
+	Accounts *account.Service
+	Keys     *apikey.Service
+	Domains  *domain.Service
+	Tenants  *tenant.Service
+	DNS      *dnsprovider.Service
+	Relays   *relay.Service
+	Nodes    *node.Service
+	Emails   *email.Service
+	Delivery *delivery.Service
+	API      *api.Server
+
+	blobs blob.Store
+}
+
+// Settings are what the parts want to know of the installation.
+type Settings struct {
+	// ServiceDomain is the domain the installation runs under; customers' records point below it.
+	ServiceDomain string
+	// BaseURL is where people and programs reach the installation.
+	BaseURL string
+	// NodeName is how people know this process.
+	NodeName string
+	// Plans are what workspaces can be on; nil means the shipped ones.
+	Plans    map[plan.Name]plan.Plan
+	Delivery delivery.Config
+	Account  account.Config
+	DNS      dnsprovider.Config
+	API      api.Config
+}
+
+// Info describes the public API.
+var Info = api.Info{
+	Title:       "Postrider",
+	Version:     "1",
+	Description: "Email for applications: send, receive, and know what became of it. Every path is relative to the host; keys are sent as bearer tokens.",
+}
+
+// Assemble builds the parts on an open database. It starts nothing.
+func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, settings Settings) *App {
+	a := &App{World: w, DB: d, blobs: blobs}
+	cursors := api.NewCursors(func(data []byte) []byte { return keys.MAC("cursor", data) })
+	if settings.Plans == nil {
+		settings.Plans = plan.Shipped()
+	}
+	a.Plans = plan.New(settings.Plans)
+	settings.Account.BaseURL = settings.BaseURL
+	settings.Account.Counters = map[string]account.Counter{
+		"verified_domains": func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.Count(tx, ws) },
+		"managed_tenants":  func(tx *db.Tx, ws space.ID) (int64, error) { return a.Tenants.Count(tx, ws) },
+		"tenant_domains":   func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.CountOfTenants(tx, ws) },
+	}
+	a.Accounts = account.New(w, d, keys, a.Plans, settings.Account)
+	hosts := domain.Hosts{Service: settings.ServiceDomain}
+	a.Nodes = node.New(w, d, node.Config{ID: node.ID(settings.Delivery.Node), Name: settings.NodeName, Hostname: settings.Delivery.Hello, SPF: hosts.SPF(),
+		MX: hosts.MX()[0], Bounces: hosts.Bounces(), Tracking: hosts.Tracking()}, func(id node.ID) queue.Lane { return email.LaneOf(string(id)) })
+	a.Domains = domain.New(w, d, keys, a.Plans, hosts, a.Nodes.Exists, nil)
+	a.Tenants = tenant.New(w, d, a.Plans, a.Domains, a.Nodes.Exists)
+	a.DNS = dnsprovider.New(w, d, keys, a.Accounts, a.Domains, settings.DNS)
+	a.Keys = apikey.New(w, d, a.Accounts, a.Domains.Exist)
+	a.Relays = relay.New(w, d, keys, a.Accounts, relay.Config{Hello: settings.Delivery.Hello, AllowPrivate: settings.Delivery.AllowPrivate})
+	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans, Cursors: cursors,
+		Keys: keys, BaseURL: settings.BaseURL})
+	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
+
+	settings.API.World, settings.API.Keys, settings.API.Sessions = w, a.Keys, a.Accounts
+	settings.API.Rates, settings.API.Info = a.Plans.RateOf, Info
+	a.API = api.NewServer(settings.API, a.Routes())
+	return a
+}
+
+// Routes returns the endpoints of all slices.
+func (a *App) Routes() []api.Route {
+	var routes []api.Route
+	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Domains, a.Tenants, a.DNS, a.Emails, a.Delivery} {
+		routes = append(routes, slice.Routes()...)
+	}
+	return routes
+}
+
+// Followers returns what reads the record of events.
+func (a *App) Followers() []event.Follower { return nil }
+
+// Workers returns everything that has to be done again and again.
+func (a *App) Workers() []queue.Worker {
+	workers := []queue.Worker{
+		{Name: "idempotency keys", Step: a.forgetKeys, Every: time.Minute},
+		{Name: "unused blobs", Step: a.sweepBlobs, Every: time.Hour},
+	}
+	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Domains, a.Delivery} {
+		workers = append(workers, slice.Workers()...)
+	}
+	for _, f := range a.Followers() {
+		workers = append(workers, queue.Worker{Name: f.Name, Topics: []string{event.Topic}, Every: 5 * time.Second,
+			Step: func(ctx context.Context) (bool, error) { return f.Step(ctx, a.DB) }})
+	}
+	return workers
+}
+
+// Handler answers HTTP requests.
+func (a *App) Handler() http.Handler { return a.API }
+
+func (a *App) forgetKeys(ctx context.Context) (bool, error) {
+	var forgotten int64
+	err := a.DB.Write(ctx, func(tx *db.Tx) (err error) {
+		forgotten, err = api.Forget(tx)
+		return err
+	})
+	return forgotten > 0, err
+}
+
+// blobGrace is how old a blob without a reference must be before it is swept: a request may be about to refer to it.
+const blobGrace = 24 * time.Hour
+
+func (a *App) sweepBlobs(ctx context.Context) (bool, error) {
+	_, err := blob.Sweep(ctx, a.blobs, a.World.Clock.Now().Add(-blobGrace), a.Emails.ReferencedBlobs)
+	return false, err
+}

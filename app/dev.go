@@ -1,0 +1,140 @@
+package app
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"postrider/platform/space"
+	"postrider/product/domain"
+	"postrider/product/plan"
+	"postrider/sandbox"
+	"postrider/world"
+)
+
+// DevDomain is the domain that can send from the first moment in dev mode.
+const DevDomain = "acme.test"
+
+// Dev is the small internet of an installation on a laptop, and the workspace that is ready in it.
+type Dev struct {
+	sandbox *sandbox.Sandbox
+	dir     string
+}
+
+// open starts the sandbox and points the installation at it.
+func (d *Dev) open(ctx context.Context, w *world.World, config *Config, s *server) error {
+	d.dir = config.Dir
+	var err error
+	d.sandbox, err = sandbox.Open(ctx, *w, sandbox.Config{
+		Dir: filepath.Join(config.Dir, "sandbox"), ServiceDomain: config.ServiceDomain,
+	})
+	if err != nil {
+		return err
+	}
+	_, port, err := net.SplitHostPort(d.sandbox.SMTPAddr())
+	if err != nil {
+		return err
+	}
+	if config.Delivery.Port, err = strconv.Atoi(port); err != nil {
+		return err
+	}
+	config.Delivery.AllowPrivate = true
+	w.Resolver = world.NewResolver([]string{d.sandbox.DNSAddr()})
+	s.ready.DNS, s.ready.SandboxSMTP, s.ready.Sandbox = d.sandbox.DNSAddr(), d.sandbox.SMTPAddr(), s.ready.HTTP+"/sandbox"
+	return nil
+}
+
+// attach makes the installation known to the sandbox, once it can answer.
+func (d *Dev) attach(a *App, ready Ready) error {
+	return d.sandbox.Attach(sandbox.Product{MXAddr: ready.MX, HTTPAddr: strings.TrimPrefix(ready.HTTP, "http://"),
+		RecordsOf: func(ctx context.Context, name string) ([]sandbox.Record, error) {
+			asked, err := a.Domains.RecordsFor(ctx, name)
+			if err == nil && len(asked) == 0 {
+				err = sandbox.ErrUnknownDomain
+			}
+			records := make([]sandbox.Record, len(asked))
+			for i, r := range asked {
+				records[i] = sandbox.Record{Type: r.Type, Name: r.Name, Value: r.Value}
+				if r.Priority != nil {
+					records[i].Priority = *r.Priority
+				}
+			}
+			return records, err
+		}})
+}
+
+func (d *Dev) close() {
+	if d.sandbox != nil {
+		d.sandbox.Close()
+	}
+}
+
+// devState is what dev mode remembers between runs.
+type devState struct {
+	WorkspaceID string     `json:"workspace_id"`
+	APIKey      string     `json:"api_key"`
+	Owner       ReadyOwner `json:"owner"`
+}
+
+// seed makes the workspace, its owner, a verified domain and a key, the first time; later it finds them as they were.
+func (d *Dev) seed(ctx context.Context, a *App, ready *Ready) error {
+	if err := d.attach(a, *ready); err != nil {
+		return err
+	}
+	path := filepath.Join(d.dir, "dev.json")
+	state, err := readDevState(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if state, err = d.createWorkspace(ctx, a); err == nil {
+			err = writeAtomically(path, state)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.ensureDomain(ctx, a, space.ID(state.WorkspaceID)); err != nil {
+		return err
+	}
+	ready.APIKey, ready.WorkspaceID, ready.Owner, ready.Domain = state.APIKey, state.WorkspaceID, &state.Owner, DevDomain
+	return nil
+}
+
+func readDevState(path string) (devState, error) {
+	var state devState
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return state, err
+	}
+	return state, json.Unmarshal(raw, &state)
+}
+
+func (d *Dev) createWorkspace(ctx context.Context, a *App) (devState, error) {
+	owner := ReadyOwner{Email: "owner@" + DevDomain, Password: hex.EncodeToString(a.World.Bytes(12))}
+	created, err := a.CreateWorkspace(ctx, NewWorkspace{Name: "Acme", Plan: plan.Unlimited, OwnerEmail: owner.Email, OwnerPassword: owner.Password})
+	return devState{WorkspaceID: created.WorkspaceID, APIKey: created.APIKey, Owner: owner}, err
+}
+
+func (d *Dev) ensureDomain(ctx context.Context, a *App, ws space.ID) error {
+	from, err := a.Domains.ByName(ctx, ws, DevDomain)
+	if errors.Is(err, domain.ErrNotYours) {
+		from, err = a.Domains.Register(ctx, ws, plan.Unlimited, domain.Registration{Domain: DevDomain})
+	}
+	if err != nil || from.Verified {
+		return err
+	}
+	if err := d.sandbox.Publish(ctx, DevDomain); err != nil {
+		return fmt.Errorf("publish records of %s: %w", DevDomain, err)
+	}
+	from, err = a.Domains.Verify(ctx, ws, string(from.ID))
+	if err == nil && !from.Verified {
+		return fmt.Errorf("%s did not verify: %+v", DevDomain, from.Checks)
+	}
+	return err
+}

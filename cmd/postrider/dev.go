@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"postrider/app"
+	"postrider/product/account"
+	"postrider/product/delivery"
+)
+
+// devServiceDomain is the domain of the installation inside the sandbox.
+const devServiceDomain = "mail.postrider.test"
+
+type devCommand struct {
+	Data string `help:"Directory to keep everything in." default:"./postrider-data" type:"path"`
+	listenFlags
+}
+
+// Run serves on this machine until it is told to stop.
+func (c devCommand) Run(ctx context.Context) error {
+	w := realWorld(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(c.Verbose)})), c.ClockFile)
+	for _, address := range []*string{&c.Submission, &c.Submissions, &c.MX, &c.Admin} {
+		orLoopback(address)
+	}
+	config := c.listenFlags.config()
+	config.Storage = app.Storage{Dir: c.Data}
+	config.Settings = app.Settings{
+		ServiceDomain: devServiceDomain,
+		NodeName:      "dev",
+		Account:       account.Config{Dev: true},
+		Delivery:      delivery.Config{Hello: "mx1." + devServiceDomain},
+	}
+	config.Workers, config.Dev, config.Print = true, &app.Dev{}, greet
+	return app.Run(ctx, w, config)
+}
+
+// greet is the first thing a newcomer reads.
+func greet(ready app.Ready) {
+	fmt.Printf(`
+Postrider is running on this machine, with a sandbox instead of the internet.
+
+  API        %[1]s/v1
+  Dashboard  %[1]s
+  Mailbox    %[2]s
+
+  Sign in    %[3]s  %[4]s
+  API key    %[5]s
+
+Send your first email:
+
+  curl %[1]s/v1/emails -H "Authorization: Bearer %[5]s" -H "Content-Type: application/json" \
+    -d '{"from":"hello@%[6]s","to":"you@example.net","subject":"Hello","text":"It works."}'
+
+Then look into the mailbox, or ask what became of it: %[1]s/v1/emails/{id}
+Stop with Ctrl-C; everything is kept.
+`, ready.HTTP, ready.Sandbox, ready.Owner.Email, ready.Owner.Password, ready.APIKey, ready.Domain)
+}

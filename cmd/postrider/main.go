@@ -1,0 +1,60 @@
+// Command postrider is the whole email platform in one program. "postrider dev" runs it on a laptop with a small internet of
+// its own; "postrider serve" runs it for real.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	_ "time/tzdata" // people name time zones; the machine may not know them
+
+	"github.com/alecthomas/kong"
+
+	"postrider/world"
+)
+
+// commands are the verbs of the command line.
+type commands struct {
+	Config kong.ConfigFlag `help:"TOML file whose keys are names of flags; flags and environment win." placeholder:"FILE" env:"POSTRIDER_CONFIG"`
+
+	Dev       devCommand       `cmd:"" help:"Run everything on this machine, with a sandbox instead of the internet."`
+	Serve     serveCommand     `cmd:"" help:"Run for real."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
+	Workspace workspaceCommand `cmd:"" help:"Make workspaces."`
+	Plan      planCommand      `cmd:"" help:"Change the plan of a workspace."`
+	Key       keyCommand       `cmd:"" help:"Make API keys."`
+	Backup    backupCommand    `cmd:"" help:"Copy the embedded database while it is in use."`
+	Send      sendCommand      `cmd:"" help:"Send one email through a running server."`
+}
+
+func main() {
+	var cli commands
+	parsed := kong.Parse(&cli, kong.Name("postrider"), kong.Description("Email for applications, self-hosted."), kong.Configuration(readConfig),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	if err := parsed.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, "postrider:", err)
+		os.Exit(1)
+	}
+}
+
+// realWorld is the world of a command; the clock may be moved for tests.
+func realWorld(log *slog.Logger, clockFile string) world.World {
+	w := world.New(log)
+	if clockFile != "" {
+		w.Clock = world.NewOffsetClock(clockFile)
+	}
+	return w
+}
+
+// quietWorld is for verbs that print their result and nothing else.
+func quietWorld() world.World { return world.New(slog.New(slog.NewTextHandler(io.Discard, nil))) }
+
+var errClockRefused = errors.New("POSTRIDER_CLOCK_FILE moves the clock and is for tests only; add --insecure-test-clock if this is one")

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"postrider/app"
+	"postrider/platform/space"
+	"postrider/product/apikey"
+	"postrider/product/plan"
+)
+
+type migrateCommand struct{ storageFlags }
+
+// Run brings the schema up to date.
+func (c migrateCommand) Run(ctx context.Context) error {
+	stores, err := c.storage().Open(ctx, quietWorld())
+	if err != nil {
+		return err
+	}
+	fmt.Println("The schema is up to date.")
+	return stores.DB.Close()
+}
+
+type workspaceCommand struct {
+	Create workspaceCreateCommand `cmd:"" help:"Make a workspace with an owner and an API key."`
+}
+
+type workspaceCreateCommand struct {
+	storageFlags
+	Name          string `help:"Name of the workspace." required:""`
+	Plan          string `help:"Plan of the workspace: free, pro, unlimited, or one of your own." default:"unlimited"`
+	OwnerEmail    string `help:"Address the owner signs in with." required:""`
+	OwnerPassword string `help:"Password of the owner, at least 10 characters." required:""`
+	JSON          bool   `name:"json" help:"Print JSON."`
+}
+
+// Run works while a server runs on the same data.
+func (c workspaceCreateCommand) Run(ctx context.Context) error {
+	return operate(ctx, c.storageFlags, func(a *app.App) error {
+		created, err := a.CreateWorkspace(ctx, app.NewWorkspace{Name: c.Name, Plan: plan.Name(c.Plan), OwnerEmail: c.OwnerEmail, OwnerPassword: c.OwnerPassword})
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return json.NewEncoder(os.Stdout).Encode(created)
+		}
+		fmt.Printf("Workspace %s\nOwner     %s\nAPI key   %s  (shown once)\n", created.WorkspaceID, created.OwnerID, created.APIKey)
+		return nil
+	})
+}
+
+type planCommand struct {
+	Set planSetCommand `cmd:"" help:"Change the plan of a workspace at once."`
+}
+
+type planSetCommand struct {
+	storageFlags
+	Workspace string `help:"Id of the workspace." required:""`
+	Plan      string `help:"free, pro, unlimited, or one of your own." required:""`
+	JSON      bool   `name:"json" help:"Print JSON."`
+}
+
+// Run changes the plan; a running server obeys within a second.
+func (c planSetCommand) Run(ctx context.Context) error {
+	ws, err := space.Parse(c.Workspace)
+	if err != nil {
+		return fmt.Errorf("--workspace: %w", err)
+	}
+	return operate(ctx, c.storageFlags, func(a *app.App) error {
+		if err := a.Accounts.SetPlan(ctx, ws, plan.Name(c.Plan)); err != nil {
+			return err
+		}
+		if c.JSON {
+			return json.NewEncoder(os.Stdout).Encode(map[string]string{"workspace_id": c.Workspace, "plan": c.Plan})
+		}
+		fmt.Printf("Workspace %s is on the plan %s.\n", c.Workspace, c.Plan)
+		return nil
+	})
+}
+
+type keyCommand struct {
+	Create keyCreateCommand `cmd:"" help:"Make an API key."`
+}
+
+type keyCreateCommand struct {
+	storageFlags
+	Workspace string `help:"Id of the workspace." required:""`
+	Name      string `help:"Name of the key." default:"From the command line"`
+	Preset    string `help:"full_access, sending_access, customer_platform, webhooks or read_only." default:"full_access"`
+	JSON      bool   `name:"json" help:"Print JSON."`
+}
+
+// Run makes a key.
+func (c keyCreateCommand) Run(ctx context.Context) error {
+	ws, err := space.Parse(c.Workspace)
+	if err != nil {
+		return fmt.Errorf("--workspace: %w", err)
+	}
+	return operate(ctx, c.storageFlags, func(a *app.App) error {
+		key, token, err := a.Keys.Create(ctx, apikey.NewKey{Workspace: ws, Name: c.Name, Preset: apikey.Preset(c.Preset)})
+		if err != nil {
+			return err
+		}
+		if c.JSON {
+			return json.NewEncoder(os.Stdout).Encode(map[string]string{"id": string(key.ID), "api_key": token})
+		}
+		fmt.Printf("API key %s  (shown once)\n", token)
+		return nil
+	})
+}
+
+// operate opens the data beside a running server and lets do work on it.
+func operate(ctx context.Context, flags storageFlags, do func(*app.App) error) error {
+	w := quietWorld()
+	plans, err := flags.plans()
+	if err != nil {
+		return err
+	}
+	stores, err := flags.storage().Open(ctx, w)
+	if err != nil {
+		return err
+	}
+	defer stores.DB.Close()
+	return do(app.Assemble(w, stores.DB, stores.Blobs, stores.Keys, app.Settings{ServiceDomain: devServiceDomain, Plans: plans}))
+}
+
+type backupCommand struct {
+	storageFlags
+	Out string `help:"File to write; must not exist." required:"" type:"path"`
+}
+
+// Run copies the embedded database as it is at one moment.
+func (c backupCommand) Run(ctx context.Context) error {
+	stores, err := c.storage().Open(ctx, quietWorld())
+	if err != nil {
+		return err
+	}
+	defer stores.DB.Close()
+	if err := stores.DB.Backup(ctx, c.Out); err != nil {
+		return err
+	}
+	fmt.Printf("Copied to %s. Keep the file \"secret\" of the data directory with it: without it keys cannot be opened.\n", c.Out)
+	return nil
+}

@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+
+	"postrider/app"
+	"postrider/platform/api"
+	"postrider/product/account"
+	"postrider/product/delivery"
+	"postrider/product/dnsprovider"
+	"postrider/product/plan"
+	"postrider/world"
+)
+
+// storageFlags say where the installation keeps its data; every verb that touches data has them.
+type storageFlags struct {
+	Data        string `help:"Directory of the embedded database and files." default:"./postrider-data" env:"POSTRIDER_DATA" type:"path"`
+	DatabaseURL string `help:"PostgreSQL to use instead of the embedded database (postgres://…)." env:"POSTRIDER_DATABASE_URL"`
+	BlobURL     string `help:"S3 bucket to use instead of files (s3://KEY:SECRET@host/bucket)." env:"POSTRIDER_BLOB_URL"`
+	Secret      string `help:"Seals keys at rest; the same on every node." env:"POSTRIDER_SECRET"`
+	Plans       string `help:"TOML file that changes or adds plans." type:"path" env:"POSTRIDER_PLANS"`
+}
+
+// plans reads the operator's plans; nil means the shipped ones.
+func (f storageFlags) plans() (map[plan.Name]plan.Plan, error) {
+	if f.Plans == "" {
+		return nil, nil
+	}
+	file, err := os.Open(f.Plans)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	return plan.Read(file)
+}
+
+func (f storageFlags) storage() app.Storage {
+	return app.Storage{Dir: f.Data, DatabaseURL: f.DatabaseURL, BlobURL: f.BlobURL, Secret: f.Secret}
+}
+
+// listenFlags are the doors; the names are fixed, programs rely on them.
+type listenFlags struct {
+	HTTP        string `name:"http" help:"Address of the API and the dashboard." default:"127.0.0.1:8025" env:"POSTRIDER_HTTP"`
+	Submission  string `help:"Address for mail from programs, with STARTTLS." env:"POSTRIDER_SUBMISSION"`
+	Submissions string `help:"Address for mail from programs, with implicit TLS." env:"POSTRIDER_SUBMISSIONS"`
+	MX          string `name:"mx" help:"Address for mail from other servers." env:"POSTRIDER_MX"`
+	Admin       string `help:"Address of health, metrics and profiles; not for the public." env:"POSTRIDER_ADMIN"`
+	ReadyFile   string `help:"File to write when everything is up." type:"path"`
+	ClockFile   string `hidden:"" env:"POSTRIDER_CLOCK_FILE"`
+	Verbose     bool   `short:"v" help:"Log every request and attempt."`
+}
+
+func (f listenFlags) config() app.Config {
+	return app.Config{HTTP: f.HTTP, Submission: f.Submission, Submissions: f.Submissions, MX: f.MX, Admin: f.Admin, ReadyFile: f.ReadyFile}
+}
+
+func orLoopback(address *string) {
+	if *address == "" {
+		*address = "127.0.0.1:0"
+	}
+}
+
+type serveCommand struct {
+	storageFlags
+	listenFlags
+	Domain  string   `help:"Domain this installation runs under; customers' DNS records point below it." default:"mail.localhost" env:"POSTRIDER_DOMAIN"`
+	BaseURL string   `help:"Where people and programs reach this installation." env:"POSTRIDER_BASE_URL"`
+	Hello   string   `help:"Name given to other mail servers; must resolve to this machine." env:"POSTRIDER_HELLO"`
+	Node    string   `help:"Name of this process, for people; the name of the machine if absent." env:"POSTRIDER_NODE"`
+	Roles   []string `help:"What this process does: api, smtp, mx, worker." default:"api,smtp,mx,worker" env:"POSTRIDER_ROLES"`
+	Proxies []string `help:"Networks of trusted reverse proxies." env:"POSTRIDER_TRUSTED_PROXIES"`
+	TLSCert string   `name:"tls-cert" help:"Certificate of the mail ports, in PEM; self-signed if absent." type:"path" env:"POSTRIDER_TLS_CERT"`
+	TLSKey  string   `name:"tls-key" help:"Key of the certificate, in PEM." type:"path" env:"POSTRIDER_TLS_KEY"`
+
+	CloudflareURL string             `help:"Address of Cloudflare's API." env:"POSTRIDER_CLOUDFLARE_URL"`
+	DomainConnect domainConnectFlags `embed:"" prefix:"domain-connect-"`
+
+	InsecureTestNetwork bool   `help:"Allow mail to private and loopback addresses. Tests only."`
+	Resolver            string `help:"Name server to ask instead of the machine's." env:"POSTRIDER_RESOLVER"`
+	SMTPPort            int    `name:"smtp-port" help:"Port of other mail servers." default:"25"`
+	InsecureTestClock   bool   `help:"Obey POSTRIDER_CLOCK_FILE. Tests only."`
+}
+
+// Run serves until it is told to stop.
+func (c serveCommand) Run(ctx context.Context) error {
+	if c.ClockFile != "" && !c.InsecureTestClock {
+		return errClockRefused
+	}
+	w := realWorld(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level(c.Verbose)})), c.ClockFile)
+	if c.Resolver != "" {
+		w.Resolver = world.NewResolver([]string{c.Resolver})
+	}
+	proxies, err := parsePrefixes(c.Proxies)
+	if err != nil {
+		return err
+	}
+	plans, err := c.plans()
+	if err != nil {
+		return err
+	}
+	connect, err := c.DomainConnect.config()
+	if err != nil {
+		return err
+	}
+	config := c.listenFlags.config()
+	config.Storage = c.storage()
+	config.Settings = app.Settings{
+		ServiceDomain: c.Domain, BaseURL: c.BaseURL, Plans: plans, API: api.Config{TrustedProxies: proxies}, Account: account.Config{},
+		DNS:      dnsprovider.Config{CloudflareURL: c.CloudflareURL, DomainConnect: connect},
+		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork},
+	}
+	config.TLSCert, config.TLSKey = c.TLSCert, c.TLSKey
+	c.closeDoors(&config)
+	config.Workers = slices.Contains(c.Roles, "worker")
+	return app.Run(ctx, w, config)
+}
+
+// closeDoors leaves out what the roles of this process do not include, and opens the usual ports for the rest.
+func (c serveCommand) closeDoors(config *app.Config) {
+	if !slices.Contains(c.Roles, "api") {
+		config.HTTP = ""
+	}
+	if !slices.Contains(c.Roles, "smtp") {
+		config.Submission, config.Submissions = "", ""
+	}
+	if !slices.Contains(c.Roles, "mx") {
+		config.MX = ""
+	}
+}
+
+func (c serveCommand) hello() string {
+	if c.Hello != "" {
+		return c.Hello
+	}
+	return "mx1." + c.Domain
+}
+
+func (c serveCommand) node() string {
+	if c.Node != "" {
+		return c.Node
+	}
+	name, err := os.Hostname()
+	if err != nil {
+		return "node"
+	}
+	return name
+}
+
+func parsePrefixes(texts []string) ([]netip.Prefix, error) {
+	var prefixes []netip.Prefix
+	for _, text := range texts {
+		prefix, err := netip.ParsePrefix(text)
+		if err != nil {
+			return nil, fmt.Errorf("--proxies: %w", err)
+		}
+		prefixes = append(prefixes, prefix)
+	}
+	return prefixes, nil
+}
+
+func level(verbose bool) slog.Level {
+	if verbose {
+		return slog.LevelInfo
+	}
+	return slog.LevelWarn
+}

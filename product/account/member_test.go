@@ -1,0 +1,272 @@
+package account_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/space"
+	"postrider/product/account"
+	"postrider/product/account/accounttest"
+	"postrider/product/plan"
+)
+
+// team signs up an owner on a plan with room for others.
+func team(h *accounttest.House) (owner *accounttest.Browser, path string) {
+	h.T.Helper()
+	owner = h.SignUp("olga@acme.test")
+	ws := owner.Workspace()
+	if err := h.Accounts.SetPlan(context.Background(), space.ID(ws), plan.Pro); err != nil {
+		h.T.Fatal(err)
+	}
+	return owner, "/workspaces/" + ws
+}
+
+// memberID finds a member by their address.
+func memberID(b *accounttest.Browser, path, email string) string {
+	b.House.T.Helper()
+	for _, row := range b.Must(200, "GET", path+"/members", nil).Value("data").([]any) {
+		if member := row.(map[string]any); member["email"] == email {
+			return member["id"].(string)
+		}
+	}
+	b.House.T.Fatalf("%s is no member", email)
+	return ""
+}
+
+func TestInvitedPeopleJoinWithTheirRoleAndAVerifiedAddress(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{InviteOnly: true}, func(t *testing.T, h *accounttest.House) {
+		_, _, err := h.Accounts.CreateWorkspace(context.Background(), account.CreateWorkspace{Name: "Acme", Plan: plan.Pro,
+			OwnerEmail: "olga@acme.test", OwnerPassword: accounttest.Password, OwnerName: "Olga"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		owner := h.Browser()
+		owner.SignIn("olga@acme.test", accounttest.Password)
+		path := "/workspaces/" + owner.Workspace()
+		owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "Ann@Acme.test", "role": "marketer"})
+		token := h.LastLetter("ann@acme.test").Token("/invite/")
+		if got := h.Browser().Must(200, "POST", "/auth/invitation", map[string]any{"token": token}); got.Text("workspace_name") != "Acme" ||
+			got.Text("role") != "marketer" || got.Text("invited_by") != "Olga" {
+			t.Errorf("invitation: %s", got.Body)
+		}
+		signUp := map[string]any{"email": "ann@acme.test", "password": accounttest.Password, "name": "Ann", "invite_token": token}
+		other := map[string]any{"email": "eve@acme.test", "password": accounttest.Password, "name": "Eve", "invite_token": token}
+
+		h.Browser().Refused(400, "validation_error", "POST", "/auth/signup", other)
+		joined := h.Browser().Must(201, "POST", "/auth/signup", signUp)
+		reused := h.Browser().Do("POST", "/auth/signup", signUp)
+
+		if joined.Text("workspace.role") != "marketer" || joined.Text("workspace.name") != "Acme" || joined.Value("user.email_verified") != true {
+			t.Errorf("joined: %s", joined.Body)
+		}
+		if reused.Code != 409 {
+			t.Errorf("second use: %d", reused.Code)
+		}
+		h.Browser().Refused(400, "validation_error", "POST", "/auth/signup", other)
+		h.Browser().Refused(400, "validation_error", "POST", "/auth/invitation", map[string]any{"token": token})
+	})
+}
+
+func TestSomebodyWithAnAccountJoinsASecondWorkspace(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		ann := h.SignUp("ann@b.test")
+		home := ann.Workspace()
+		known := owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "ann@b.test", "role": "viewer"})
+		unknown := owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "new@b.test", "role": "viewer"})
+		if len(known.JSON) != len(unknown.JSON) {
+			t.Errorf("inviting tells who has an account: %s, %s", known.Body, unknown.Body)
+		}
+		token := h.LastLetter("ann@b.test").Token("/invite/")
+		owner.Refused(400, "validation_error", "POST", "/account/invitations/accept", map[string]any{"token": token})
+
+		joined := ann.Must(200, "POST", "/account/invitations/accept", map[string]any{"token": token})
+
+		if joined.Text("workspace.role") != "viewer" || len(joined.Value("workspaces").([]any)) != 2 {
+			t.Errorf("joined: %s", joined.Body)
+		}
+		ann.Refused(400, "validation_error", "POST", "/account/invitations/accept", map[string]any{"token": token})
+		old := *ann
+		back := ann.Must(200, "PATCH", "/auth/session", map[string]any{"workspace_id": home})
+		if back.Text("workspace.role") != "owner" {
+			t.Errorf("back home: %s", back.Body)
+		}
+		old.Refused(401, "session_expired", "GET", "/auth/session", nil)
+		ann.Refused(404, "not_found", "PATCH", "/auth/session", map[string]any{"workspace_id": "0193a1e0-2222-7000-8000-000000000501"})
+	})
+}
+
+func TestAnInvitationCanBeWithdrawnAndExpires(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		invite := func() string {
+			owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "ann@b.test", "role": "viewer"})
+			return h.LastLetter("ann@b.test").Token("/invite/")
+		}
+		replaced, withdrawn := invite(), invite()
+		h.Browser().Refused(400, "validation_error", "POST", "/auth/invitation", map[string]any{"token": replaced})
+		id := owner.Must(200, "GET", path+"/invitations", nil).Text("data.0.id")
+		owner.Must(200, "DELETE", path+"/invitations/"+id, nil)
+		h.Browser().Refused(400, "validation_error", "POST", "/auth/invitation", map[string]any{"token": withdrawn})
+		owner.Refused(404, "not_found", "DELETE", path+"/invitations/"+id, nil)
+		late := invite()
+		h.Clock.Move(7 * 24 * time.Hour)
+
+		h.Browser().Refused(410, "token_expired", "POST", "/auth/invitation", map[string]any{"token": late})
+	})
+}
+
+func TestThePlanLimitsMembersAndInvitationsTogether(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner := h.SignUp("olga@acme.test") // free: two members
+		path := "/workspaces/" + owner.Workspace()
+		owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "ann@b.test", "role": "viewer"})
+
+		full := owner.Refused(402, "member_quota_exceeded", "POST", path+"/invitations", map[string]any{"email": "bob@b.test", "role": "viewer"})
+
+		if full.Value("error.details.limit") != 2.0 || full.Value("error.details.used") != 2.0 || full.Text("error.details.plan") != "free" {
+			t.Errorf("details: %s", full.Body)
+		}
+		owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "ann@b.test", "role": "admin"})
+		owner.Refused(409, "already_exists", "POST", path+"/invitations", map[string]any{"email": "olga@acme.test", "role": "admin"})
+	})
+}
+
+func TestRolesDecideWhoMayChangeMembers(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		admin := owner.Join("admin@b.test", api.Admin)
+		ownerID := memberID(owner, path, "olga@acme.test")
+		for _, role := range []api.Role{api.Developer, api.Marketer, api.Viewer} {
+			low := owner.Join(string(role)+"@b.test", role)
+			self := memberID(owner, path, string(role)+"@b.test")
+			low.Refused(403, "workspace_role_required", "PATCH", path, map[string]any{"name": "Mine"})
+			low.Refused(403, "workspace_role_required", "GET", path+"/members", nil)
+			low.Refused(403, "workspace_role_required", "GET", path+"/audit-log", nil)
+			low.Refused(403, "workspace_role_required", "GET", "/billing/plan", nil)
+			low.Refused(403, "workspace_role_required", "POST", path+"/invitations", map[string]any{"email": "x@b.test", "role": "owner"})
+			low.Refused(403, "workspace_role_required", "PATCH", path+"/members/"+self, map[string]any{"role": "owner"})
+			low.Refused(403, "workspace_role_required", "DELETE", path+"/members/"+ownerID, nil)
+		}
+
+		self := memberID(owner, path, "admin@b.test")
+		admin.Refused(403, "workspace_role_required", "PATCH", path+"/members/"+self, map[string]any{"role": "owner"})
+		admin.Refused(403, "workspace_role_required", "PATCH", path+"/members/"+ownerID, map[string]any{"role": "viewer"})
+		admin.Refused(403, "workspace_role_required", "DELETE", path+"/members/"+ownerID, nil)
+		admin.Refused(403, "workspace_role_required", "POST", path+"/invitations", map[string]any{"email": "x@b.test", "role": "owner"})
+		admin.Refused(403, "workspace_role_required", "GET", "/billing/plan", nil)
+		admin.Refused(400, "validation_error", "PATCH", path+"/members/"+self, map[string]any{"role": "king"})
+		admin.Must(200, "DELETE", path+"/members/"+memberID(admin, path, "viewer@b.test"), nil)
+	})
+}
+
+func TestTheLastOwnerStays(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		id := memberID(owner, path, "olga@acme.test")
+		owner.Refused(409, "invalid_state", "DELETE", path+"/members/"+id, nil)
+		owner.Refused(409, "invalid_state", "PATCH", path+"/members/"+id, map[string]any{"role": "admin"})
+		second := owner.Join("ann@b.test", api.Owner)
+		secondID := memberID(owner, path, "ann@b.test")
+
+		// Both owners take the other's ownership away at once: one of them must fail.
+		var codes [2]int
+		var both sync.WaitGroup
+		both.Go(func() { codes[0] = owner.Do("PATCH", path+"/members/"+secondID, map[string]any{"role": "viewer"}).Code })
+		both.Go(func() { codes[1] = second.Do("PATCH", path+"/members/"+id, map[string]any{"role": "viewer"}).Code })
+		both.Wait()
+
+		if slices.Sort(codes[:]); codes[0] != 200 || codes[1] == 200 {
+			t.Fatalf("answers %v", codes)
+		}
+	})
+}
+
+func TestAChangeOfRoleEndsTheSessionsThatHadIt(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		ann := owner.Join("ann@b.test", api.Admin)
+		id := memberID(owner, path, "ann@b.test")
+
+		changed := owner.Must(200, "PATCH", path+"/members/"+id, map[string]any{"role": "viewer"})
+		ann.Refused(401, "session_expired", "GET", path+"/members", nil)
+		ann.SignIn("ann@b.test", accounttest.Password)
+		ann.Refused(403, "workspace_role_required", "GET", path+"/members", nil)
+		owner.Must(200, "DELETE", path+"/members/"+id, nil)
+		ann.Refused(401, "session_expired", "GET", path, nil)
+
+		if changed.Text("role") != "viewer" {
+			t.Errorf("changed: %s", changed.Body)
+		}
+		homeless := ann.SignIn("ann@b.test", accounttest.Password)
+		if homeless.Code != 200 || homeless.Value("workspace") != nil {
+			t.Errorf("without a workspace: %d %s", homeless.Code, homeless.Body)
+		}
+		ann.Refused(403, "workspace_role_required", "GET", "/v1/limits", nil)
+	})
+}
+
+func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		owner.Join("ann@b.test", api.Admin)
+		member := memberID(owner, path, "ann@b.test")
+		owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "bob@b.test", "role": "viewer"})
+		invitation := owner.Must(200, "GET", path+"/invitations", nil).Text("data.0.id")
+		session := owner.Must(200, "GET", "/auth/session", nil).Text("id")
+		stranger := h.SignUp("eve@evil.test")
+		home := "/workspaces/" + stranger.Workspace()
+		for _, c := range []struct{ method, foreign, missing string }{
+			{"GET", path, "/workspaces/" + missing},
+			{"PATCH", path, "/workspaces/" + missing},
+			{"GET", path + "/members", "/workspaces/" + missing + "/members"},
+			{"GET", path + "/invitations", "/workspaces/" + missing + "/invitations"},
+			{"GET", path + "/audit-log", "/workspaces/" + missing + "/audit-log"},
+			{"PATCH", home + "/members/" + member, home + "/members/" + missing},
+			{"DELETE", home + "/members/" + member, home + "/members/" + missing},
+			{"DELETE", home + "/invitations/" + invitation, home + "/invitations/" + missing},
+			{"DELETE", "/account/sessions/" + session, "/account/sessions/" + missing},
+			{"DELETE", "/account/sessions/x", "/account/sessions/" + missing},
+		} {
+			body := map[string]any{"name": "Mine", "role": "viewer"}
+			foreign, absent := stranger.Do(c.method, c.foreign, body), stranger.Do(c.method, c.missing, body)
+			if foreign.Code != 404 || foreign.Same() != absent.Same() {
+				t.Errorf("%s %s: %d %s, missing: %d %s", c.method, c.foreign, foreign.Code, foreign.Body, absent.Code, absent.Body)
+			}
+		}
+		if got := owner.Must(200, "GET", path, nil); got.Text("name") != "Acme" || !strings.HasSuffix(path, got.Text("id")) {
+			t.Errorf("workspace: %s", got.Body)
+		}
+		memberID(owner, path, "ann@b.test")
+	})
+}
+
+func TestUnknownFieldsChangeNothing(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		before := owner.Must(200, "GET", path, nil)
+		owner.Must(200, "PATCH", path, map[string]any{"name": "Acme", "id": "x", "plan": "unlimited", "status": "suspended", "slug": "root", "role": "viewer"})
+		owner.Must(200, "PATCH", "/account", map[string]any{"name": "Olga", "operator": false, "email": "x@y.test", "email_verified": true})
+
+		if after := owner.Must(200, "GET", path, nil); after.Body != before.Body {
+			t.Errorf("workspace was %s, is %s", before.Body, after.Body)
+		}
+		if got := owner.Must(200, "GET", "/account", nil); got.Text("email") != "olga@acme.test" || got.Value("email_verified") != false {
+			t.Errorf("account: %s", got.Body)
+		}
+	})
+}

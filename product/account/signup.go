@@ -1,0 +1,151 @@
+package account
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"postrider/mail/address"
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/product/plan"
+)
+
+// maxName bounds the names of people and workspaces.
+const maxName = 80
+
+// SignUp is somebody's request for an account. With an invitation they join its workspace, without they get one of their own.
+type SignUp struct {
+	Email         string `json:"email" example:"owner@acme.test"`
+	Password      string `json:"password" doc:"At least ten characters."`
+	Name          string `json:"name" example:"Olga"`
+	WorkspaceName string `json:"workspace_name" example:"Acme"`
+	InviteToken   string `json:"invite_token,omitempty"`
+}
+
+func (in SignUp) check() (string, error) {
+	var wrong api.Fields
+	email := checkAddressField(&wrong, in.Email)
+	checkPassword(&wrong, "password", in.Password)
+	checkName(&wrong, "name", in.Name)
+	if in.InviteToken == "" {
+		checkName(&wrong, "workspace_name", in.WorkspaceName)
+	}
+	return email, wrong.Err()
+}
+
+func checkAddressField(wrong *api.Fields, text string) string {
+	parsed, err := address.Parse(text)
+	switch {
+	case err != nil:
+		wrong.Add("email", "Must be an email address: "+err.Error()+".")
+	case parsed.Name != "":
+		wrong.Add("email", "Must be a plain email address.")
+	}
+	return parsed.Key()
+}
+
+func checkName(wrong *api.Fields, field, name string) {
+	if name = strings.TrimSpace(name); name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, isControl) {
+		wrong.Add(field, fmt.Sprintf("Must have 1 to %d characters, none of them a control character.", maxName))
+	}
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// signUp makes an account and signs it in. The first account of the instance becomes its operator.
+func (s *Service) signUp(ctx context.Context, from Visitor, in SignUp) (opened, error) {
+	if s.config.InviteOnly && in.InviteToken == "" {
+		return opened{}, ErrSignUpClosed
+	}
+	email, err := in.check()
+	if err != nil {
+		return opened{}, err
+	}
+	// Every sign-up counts as a try: its answer tells whether an address has an account, and it costs a hash.
+	if err := s.enter(from.IP); err != nil {
+		return opened{}, err
+	}
+	password, err := s.passwords.hash(ctx, in.Password)
+	if err != nil {
+		return opened{}, err
+	}
+	fresh := s.newToken()
+	result := opened{token: fresh.text}
+	err = s.db.Write(ctx, func(tx *db.Tx) error {
+		user, err := s.createUser(tx, User{Email: email, Name: strings.TrimSpace(in.Name), password: password})
+		if err != nil {
+			return err
+		}
+		if err := s.settle(tx, &user, in); err != nil {
+			return err
+		}
+		if user.VerifiedAt.IsZero() {
+			if err := s.queueMail(tx, mail{Kind: verificationMail, User: user.ID}); err != nil {
+				return err
+			}
+		}
+		result.session, err = s.openSession(tx, user, from, fresh, time.Time{})
+		return err
+	})
+	return result, err
+}
+
+// settle gives a new user a place: the workspace they are invited to, or one of their own.
+func (s *Service) settle(tx *db.Tx, user *User, in SignUp) error {
+	if in.InviteToken != "" {
+		_, err := s.join(tx, user, in.InviteToken)
+		return err
+	}
+	_, err := s.createWorkspace(tx, NewWorkspace{Name: in.WorkspaceName, Plan: s.config.SignUpPlan}, user.ID)
+	return err
+}
+
+func (s *Service) createUser(tx *db.Tx, user User) (User, error) {
+	user.ID, user.CreatedAt, user.passwordChangedAt = UserID(s.world.NewID()), tx.Now(), tx.Now()
+	user.Locale, user.Timezone = defaultLocale, defaultTimezone
+	founder, err := claimFounder(tx, user.ID)
+	if err != nil {
+		return User{}, err
+	}
+	user.Operator = founder
+	err = insertUser(tx, user)
+	if errors.Is(err, db.ErrUnique) {
+		return User{}, errAddressTaken
+	}
+	return user, err
+}
+
+// NewWorkspace is a workspace to make.
+type NewWorkspace struct {
+	Name string
+	Plan plan.Name
+}
+
+// createWorkspace makes a workspace that belongs to the owner.
+func (s *Service) createWorkspace(tx *db.Tx, in NewWorkspace, owner UserID) (Workspace, error) {
+	if _, err := s.plans.Get(in.Plan); err != nil {
+		return Workspace{}, err
+	}
+	slug, err := s.freeSlug(tx, in.Name)
+	if err != nil {
+		return Workspace{}, err
+	}
+	w := Workspace{ID: space.ID(s.world.NewID()), Name: strings.TrimSpace(in.Name), Slug: slug, Plan: in.Plan, Status: Active, CreatedAt: tx.Now()}
+	err = insertWorkspace(tx, w)
+	if errors.Is(err, db.ErrUnique) {
+		return Workspace{}, errors.Join(db.ErrConflict, err) // somebody took the slug meanwhile; the next run sees it
+	}
+	if err != nil {
+		return Workspace{}, err
+	}
+	member := Member{ID: s.world.NewID(), Workspace: w.ID, User: owner, Role: api.Owner, CreatedAt: tx.Now()}
+	if err := insertMember(tx, member); err != nil {
+		return Workspace{}, err
+	}
+	return w, s.Audit(tx, Entry{Workspace: w.ID, Actor: string(owner), Action: WorkspaceCreated, Target: Target{"workspace", string(w.ID), w.Name}})
+}

@@ -1,0 +1,351 @@
+package delivery_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/app"
+	"postrider/app/apptest"
+	"postrider/product/apikey"
+	"postrider/product/delivery"
+)
+
+// story returns the types of the timeline of an email, in order.
+func story(record apptest.Answer) string {
+	var types []string
+	entries, _ := record.Body["timeline"].([]any)
+	for _, item := range entries {
+		entry, _ := item.(map[string]any)
+		kind, _ := entry["type"].(string)
+		types = append(types, strings.TrimPrefix(kind, "email."))
+	}
+	return strings.Join(types, " ")
+}
+
+func recipient(record apptest.Answer, n int) map[string]any {
+	list, _ := record.Body["recipients"].([]any)
+	r, _ := list[n].(map[string]any)
+	return r
+}
+
+func TestMailArrivesSignedAndItsStoryIsTold(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@example.net")
+		in.Deliver()
+
+		received := in.Mailbox("ann@example.net")
+		if len(received) != 1 {
+			t.Fatalf("%d messages arrived", len(received))
+		}
+		for _, check := range []string{"spf", "dkim", "dmarc"} {
+			if received[0].Authentication[check] != "pass" {
+				t.Errorf("%s = %s", check, received[0].Authentication[check])
+			}
+		}
+		if !received[0].TLS || !strings.HasSuffix(received[0].Envelope.From, "@bounce.acme.test") {
+			t.Errorf("envelope from %s, tls %v", received[0].Envelope.From, received[0].TLS)
+		}
+		record := in.Email(id)
+		if got := story(record); got != "queued sending accepted sent delivered" || record.Text("status") != "delivered" {
+			t.Errorf("%s: %s", record.Text("status"), got)
+		}
+	})
+}
+
+func TestRefusalsEndAsTheirClassDemands(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	for to, want := range map[string]struct{ status, class, category string }{
+		"bounce@example.net": {"bounced", "hard", "no_mailbox"},
+		"block@example.net":  {"bounced", "block", "reputation"},
+		"ann@nomx.test":      {"bounced", "hard", "bad_address"},
+	} {
+		id := in.Send(to)
+		in.Deliver()
+		record := in.Email(id)
+		r := recipient(record, 0)
+		bounce, _ := r["bounce"].(map[string]any)
+		if record.Text("status") != want.status || bounce["class"] != want.class || bounce["category"] != want.category {
+			t.Errorf("%s: %s %v, want %+v", to, record.Text("status"), bounce, want)
+		}
+		if got := story(record); got != "queued sending bounced" {
+			t.Errorf("%s: %s", to, got)
+		}
+	}
+}
+
+func TestDeferredMailIsTriedAgainAndArrives(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("defer@example.net")
+		in.Deliver()
+		record := in.Email(id)
+		if record.Text("status") != "sending" || record.Text("last_event") != "delivery_delayed" || record.Text("next_attempt_at") == "" {
+			t.Fatalf("after the first attempt: %s", record.Raw)
+		}
+		in.Deliver()
+		if got := recipient(in.Email(id), 0)["attempts"]; got != 1.0 {
+			t.Fatalf("%v attempts before the second was due", got)
+		}
+		in.Clock.Advance(2 * time.Minute)
+		in.Deliver()
+		record = in.Email(id)
+		if got := story(record); got != "queued sending delivery_delayed sending accepted sent delivered" {
+			t.Fatalf("%s: %s", record.Text("status"), got)
+		}
+	})
+}
+
+func TestMailboxThatIsFullIsBelievedThreeTimes(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	id := in.Send("full@example.net")
+	for range 2 {
+		in.Deliver()
+		if status := in.Email(id).Text("status"); status != "sending" {
+			t.Fatalf("status %s after a refusal that may pass", status)
+		}
+		in.Clock.Advance(10 * time.Minute)
+	}
+	in.Deliver()
+	record := in.Email(id)
+	bounce, _ := recipient(record, 0)["bounce"].(map[string]any)
+	if record.Text("status") != "bounced" || bounce["class"] != "soft" {
+		t.Fatalf("%s %v", record.Text("status"), bounce)
+	}
+}
+
+func TestDomainThatDoesNotExistIsGivenAnHour(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	id := in.Send("ann@nxdomain.test")
+	in.Deliver()
+	if status := in.Email(id).Text("status"); status != "sending" {
+		t.Fatalf("status %s after the first look", status)
+	}
+	for range 8 {
+		in.Clock.Advance(20 * time.Minute)
+		in.Deliver()
+	}
+	record := in.Email(id)
+	bounce, _ := recipient(record, 0)["bounce"].(map[string]any)
+	if record.Text("status") != "bounced" || bounce["category"] != "no_domain" {
+		t.Fatalf("%s %v", record.Text("status"), bounce)
+	}
+}
+
+func TestSilentNameServersAndBusyServersAreWaitedForUntilTheMailIsTooOld(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	ids := []string{in.Send("ann@servfail.test"), in.Send("busy@example.net"), in.Send("drop@example.net")}
+	for range 40 {
+		in.Deliver()
+		in.Clock.Advance(2 * time.Hour)
+	}
+	in.Deliver()
+	for _, id := range ids {
+		record := in.Email(id)
+		if record.Text("status") != "failed" || record.Text("failure", "reason") != "delivery_expired" {
+			t.Errorf("%v: %s %s", record.Body["to"], record.Text("status"), record.Text("failure", "reason"))
+		}
+		attempts, _ := recipient(record, 0)["attempts"].(float64)
+		if attempts < 10 || attempts > 40 {
+			t.Errorf("%v: %v attempts in three days", record.Body["to"], attempts)
+		}
+		told := strings.Count(story(record), "delivery_delayed")
+		if told != 4 {
+			t.Errorf("%v: told of the delay %d times, want at once, after 1 h, 4 h and 24 h", record.Body["to"], told)
+		}
+	}
+}
+
+func TestRecipientsOfOneEmailHaveTheirOwnFates(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		answer := in.Call(http.MethodPost, "/emails", map[string]any{"from": "hello@acme.test", "to": []string{"ann@example.net", "bounce@example.net"},
+			"cc": "defer@example.org", "bcc": "secret@example.com", "subject": "Hello", "html": "<p>Hello</p>"})
+		id := answer.Text("id")
+		in.Deliver()
+		if status := in.Email(id).Text("status"); status != "accepted_by_remote_mx" {
+			t.Fatalf("status %s while one still waits", status)
+		}
+		in.Clock.Advance(2 * time.Minute)
+		in.Deliver()
+		record := in.Email(id)
+		if record.Text("status") != "delivered" || strings.Count(story(record), "sent") != 1 {
+			t.Fatalf("%s: %s", record.Text("status"), story(record))
+		}
+		for n, want := range []string{"delivered", "bounced", "delivered", "delivered"} {
+			if got := recipient(record, n)["status"]; got != want {
+				t.Errorf("recipient %d is %v, want %s", n, got, want)
+			}
+		}
+		for _, to := range []string{"ann@example.net", "defer@example.org", "secret@example.com"} {
+			for _, m := range in.Mailbox(to) {
+				if strings.Contains(m.Raw, "secret@") || strings.Contains(strings.ToLower(m.Raw), "bcc") || len(m.Envelope.To) != 1 {
+					t.Errorf("the copy of %s gives the hidden recipient away", to)
+				}
+			}
+		}
+	})
+}
+
+func TestEveryAttemptIsRecordedWithItsFacts(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	id := in.Send("defer@example.net")
+	in.Deliver()
+	in.Clock.Advance(2 * time.Minute)
+	in.Deliver()
+	page := in.Call(http.MethodGet, "/emails/"+id+"/attempts", nil)
+	list, _ := page.Body["data"].([]any)
+	if len(list) != 2 {
+		t.Fatalf("%d attempts recorded", len(list))
+	}
+	deferred, _ := list[0].(map[string]any)
+	accepted, _ := list[1].(map[string]any)
+	if deferred["outcome"] != "deferred" || deferred["smtp_code"] != 451.0 || deferred["stage"] != "rcpt_to" || deferred["next_attempt_at"] == nil {
+		t.Errorf("first attempt: %v", deferred)
+	}
+	if accepted["outcome"] != "accepted" || accepted["stage"] != "end_of_data" || accepted["mx_host"] != "mx.example.net" || accepted["attempt_number"] != 2.0 {
+		t.Errorf("second attempt: %v", accepted)
+	}
+	tls, _ := accepted["tls"].(map[string]any)
+	if tls["used"] != true || tls["version"] != "TLS1.3" || tls["policy"] != "opportunistic" {
+		t.Errorf("tls: %v", tls)
+	}
+}
+
+func TestServersInOurOwnNetworkAreRefused(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite", func(s *app.Settings) { s.Delivery.AllowPrivate = false })
+	id := in.Send("ann@example.net") // the sandbox gives every server a loopback address
+	in.Deliver()
+	record := in.Email(id)
+	if record.Text("status") != "bounced" || !strings.Contains(record.Text("failure", "message"), "private address") || len(in.Mailbox("ann@example.net")) != 0 {
+		t.Fatalf("%s: %s", record.Text("status"), record.Text("failure", "message"))
+	}
+}
+
+func TestReturnPathsAreSignedAndDifferent(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	in.Send("ann@example.net", "bob@example.net")
+	in.Deliver()
+	from := map[string]bool{}
+	for _, to := range []string{"ann@example.net", "bob@example.net"} {
+		for _, m := range in.Mailbox(to) {
+			from[m.Envelope.From] = true
+		}
+	}
+	if len(from) != 2 {
+		t.Fatalf("return paths: %v", from)
+	}
+}
+
+func TestBrokenEncryptionIsDoneWithoutUnlessTheDomainForbids(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	registered := in.Call(http.MethodPost, "/domains", map[string]any{"domain": "strict.test", "tls": "enforced"})
+	if err := in.Sandbox.Publish(t.Context(), "strict.test"); err != nil {
+		t.Fatal(err)
+	}
+	in.Call(http.MethodPost, "/domains/"+registered.Text("id")+"/verify", nil)
+	send := func(from, to string) string {
+		return in.Call(http.MethodPost, "/emails", map[string]any{"from": from, "to": to, "subject": "Hello", "text": "Hello"}).Text("id")
+	}
+	lenient, strict := send("hello@acme.test", "tls@lenient.test"), send("hello@strict.test", "tls@strict-recipient.test")
+	in.Deliver() // the sandbox breaks the handshake from the second connection on
+	in.Clock.Advance(2 * time.Minute)
+	in.Deliver()
+
+	received := in.Mailbox("tls@lenient.test")
+	if in.Email(lenient).Text("status") != "delivered" || len(received) != 1 || received[0].TLS {
+		t.Errorf("lenient: %s, %d received", in.Email(lenient).Text("status"), len(received))
+	}
+	attempts, _ := in.Call(http.MethodGet, "/emails/"+strict+"/attempts", nil).Body["data"].([]any)
+	last, _ := attempts[len(attempts)-1].(map[string]any)
+	if in.Email(strict).Text("status") != "sending" || last["outcome"] != "tls_failed" || len(in.Mailbox("tls@strict-recipient.test")) != 0 {
+		t.Errorf("strict: %s, last attempt %v", in.Email(strict).Text("status"), last)
+	}
+}
+
+func TestMailOfALostWorkerIsSentAgainAndTheLostAttemptIsRecorded(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@example.net")
+		lost := delivery.New(in.App.World, in.App.DB, in.App.Emails, in.App.Domains, in.App.Relays, nil, delivery.Config{Node: "lost", Inline: true})
+		func() {
+			defer func() { _ = recover() }() // it has no keys: it dies after it has claimed
+			_, _ = lost.Step(t.Context())
+		}()
+		in.Deliver()
+		if status := in.Email(id).Text("status"); status != "sending" {
+			t.Fatalf("status %s while another node holds it", status)
+		}
+		in.Clock.Advance(time.Minute)
+		if _, err := in.App.Delivery.RenewLeases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		in.Deliver()
+		record := in.Email(id)
+		attempts, _ := in.Call(http.MethodGet, "/emails/"+id+"/attempts", nil).Body["data"].([]any)
+		first, _ := attempts[0].(map[string]any)
+		if record.Text("status") != "delivered" || len(attempts) != 2 || first["outcome"] != "connection_failed" || first["ambiguous"] != true {
+			t.Fatalf("%s after %v", record.Text("status"), attempts)
+		}
+	})
+}
+
+func TestMailOfATestKeyNeverLeaves(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		_, key, err := in.App.Keys.Create(t.Context(), apikey.NewKey{Workspace: in.Workspace, Name: "test", Preset: "full_access", Mode: apikey.Test})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for to, want := range map[string]string{"ann@example.net": "delivered", "bounced+7@example.net": "bounced", "blocked@example.net": "bounced", "deferred@example.net": "sending"} {
+			id := in.CallAs(key, http.MethodPost, "/emails", map[string]any{"from": "hello@acme.test", "to": to, "subject": "Hello", "text": "Hello"}, nil).Text("id")
+			in.Deliver()
+			if got := in.Email(id).Text("status"); got != want {
+				t.Errorf("%s is %s, want %s", to, got, want)
+			}
+		}
+		if received := in.Mailbox("example.net"); len(received) != 0 {
+			t.Fatalf("%d messages left the machine", len(received))
+		}
+	})
+}
+
+func TestTheSimulatorIsForLiveKeysToo(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	id := in.Send("bounced@simulator.mail.postrider.test")
+	in.Deliver()
+	if got := in.Email(id).Text("status"); got != "bounced" {
+		t.Fatalf("status %s", got)
+	}
+}
+
+func TestTheMessageCanBeReadAsItIsSent(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@example.net")
+		answer := in.Call(http.MethodGet, "/emails/"+id+"/raw", nil)
+		recorder := httptest.NewRecorder()
+		in.App.Emails.ServeFile(recorder, httptest.NewRequest(http.MethodGet, strings.TrimPrefix(answer.Text("download_url"), "https://postrider.test"), nil))
+		raw := recorder.Body.String()
+		if recorder.Code != http.StatusOK || !strings.HasPrefix(raw, "DKIM-Signature:") || !strings.HasSuffix(raw, "Hello there\r\n") {
+			t.Fatalf("%d %.200s", recorder.Code, raw)
+		}
+		in.Deliver()
+		_, sent, _ := strings.Cut(in.Mailbox("ann@example.net")[0].Raw, "\r\nDate:")
+		if _, shown, _ := strings.Cut(raw, "\r\nDate:"); shown != sent {
+			t.Errorf("shown:\n%s\nsent:\n%s", shown, sent)
+		}
+	})
+}

@@ -1,0 +1,95 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+
+	"postrider/mail/address"
+	"postrider/mail/message"
+	"postrider/product/email"
+)
+
+// letter is a message, composed and signed once for all recipients that are mailed together.
+type letter struct {
+	once    sync.Once
+	service *Service
+	taken   email.Taken
+
+	raw     []byte
+	headers map[string]string
+	utf8    bool
+	err     error
+}
+
+func (s *Service) newLetter(t email.Taken) *letter { return &letter{service: s, taken: t} }
+
+// bytes returns the signed message. The same email gives the same message at every attempt, but for the time of the signature.
+func (l *letter) bytes(ctx context.Context) ([]byte, error) {
+	l.once.Do(func() { l.err = l.compose(ctx) })
+	return l.raw, l.err
+}
+
+func (l *letter) compose(ctx context.Context) error {
+	s, e := l.service, l.taken.Email
+	content, attachments, err := s.emails.Letter(ctx, l.taken)
+	if err != nil {
+		return fmt.Errorf("load content: %w", err)
+	}
+	l.headers = content.Headers
+	m := message.Message{Subject: e.Subject, Date: e.CreatedAt, MessageID: e.MessageID, Text: content.Text, HTML: content.HTML, Seed: string(e.ID)}
+	if !e.QueuedAt.IsZero() {
+		m.Date = e.QueuedAt
+	}
+	if m.From, err = address.Parse(e.From); err != nil {
+		return fmt.Errorf("stored sender: %w", err)
+	}
+	l.utf8 = m.From.NeedsUTF8()
+	for _, list := range []struct {
+		from []string
+		to   *[]address.Address
+	}{{e.Addresses.To, &m.To}, {e.Addresses.Cc, &m.Cc}, {e.Addresses.ReplyTo, &m.ReplyTo}} {
+		for _, text := range list.from {
+			a, err := address.Parse(text)
+			if err != nil {
+				return fmt.Errorf("stored address: %w", err)
+			}
+			l.utf8 = l.utf8 || a.NeedsUTF8()
+			*list.to = append(*list.to, a)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(content.Headers)) {
+		m.Headers = append(m.Headers, message.Header{Name: name, Value: content.Headers[name]})
+	}
+	for _, a := range attachments {
+		m.Attachments = append(m.Attachments, message.Attachment{Filename: a.Filename, ContentType: a.ContentType, ContentID: a.ContentID, Inline: a.Inline,
+			Open: func() (io.ReadCloser, error) { return s.emails.OpenAttachment(ctx, a) }})
+	}
+	var buffer bytes.Buffer
+	if _, err := m.WriteTo(&buffer); err != nil {
+		return fmt.Errorf("compose: %w", err)
+	}
+	return l.sign(ctx, buffer.Bytes())
+}
+
+// sign puts one signature of each key in front of the message.
+func (l *letter) sign(ctx context.Context, composed []byte) error {
+	signers, err := l.service.domains.Signers(ctx, l.taken.Domain)
+	if err != nil {
+		return err
+	}
+	now := l.service.world.Clock.Now()
+	for _, signer := range signers {
+		signature, err := signer.Sign(composed, now)
+		if err != nil {
+			return fmt.Errorf("sign: %w", err)
+		}
+		l.raw = append(l.raw, signature...)
+	}
+	l.raw = append(l.raw, composed...)
+	return nil
+}

@@ -1,0 +1,142 @@
+package delivery_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"postrider/app/apptest"
+	"postrider/mail/smtp"
+	"postrider/world"
+)
+
+// relayServer is a mail server that takes mail from one customer.
+type relayServer struct {
+	mu       sync.Mutex
+	messages []string // guarded by mu
+}
+
+func (r *relayServer) received() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.messages
+}
+
+// customer is a session with it.
+type customer struct{ server *relayServer }
+
+func (c customer) Auth(_ context.Context, _, user, password string) *smtp.Reply {
+	if user == "acme" && password == "s3cret" {
+		return nil
+	}
+	return smtp.NewReply(535, "5.7.8", "Wrong name or password")
+}
+func (customer) Mail(context.Context, smtp.Path, smtp.MailParams) *smtp.Reply { return nil }
+func (customer) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp.Reply {
+	if to.Local == "refused" {
+		return smtp.NewReply(550, "5.1.1", "No such user")
+	}
+	return nil
+}
+func (c customer) Data(_ context.Context, r io.Reader) *smtp.Reply {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return smtp.NewReply(451, "4.3.0", "Unreadable")
+	}
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	c.server.messages = append(c.server.messages, string(raw))
+	return nil
+}
+func (customer) Reset()  {}
+func (customer) Logout() {}
+
+func startRelay(t *testing.T) (*relayServer, int) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"relay.test"}, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	relay := &relayServer{}
+	server, err := smtp.NewServer(smtp.Config{Hostname: "relay.test", Clock: world.SystemClock{}, Auth: true, RequireAuth: true, RequireTLS: true,
+		TLS:     &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return customer{relay}, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	go server.Serve(ctx, listener)
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return relay, number
+}
+
+func TestMailGoesThroughTheRelayOfTheWorkspace(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		relay, port := startRelay(t)
+		path := "/workspaces/" + string(in.Workspace) + "/relay"
+		wrong := in.Browse(http.MethodPut, path, map[string]any{"host": "relay.test", "port": port, "username": "acme", "password": "guess"})
+		if wrong.Status != http.StatusBadGateway || wrong.Text("error", "code") != "relay_error" || !strings.Contains(wrong.Text("error", "message"), "Wrong name or password") {
+			t.Fatalf("wrong password: %d %s", wrong.Status, wrong.Raw)
+		}
+		set := in.Browse(http.MethodPut, path, map[string]any{"host": "relay.test", "port": port, "username": "acme", "password": "s3cret"})
+		if set.Status != http.StatusOK || strings.Contains(string(set.Raw), "s3cret") {
+			t.Fatalf("%d %s", set.Status, set.Raw)
+		}
+		in.Call(http.MethodPatch, "/domains/"+in.DomainID, map[string]any{"provider": "relay"})
+		id, refused := in.Send("ann@example.net"), in.Send("refused@example.net")
+		in.Deliver()
+
+		record := in.Email(id)
+		if record.Text("status") != "sent" || record.Text("provider") != "relay" || story(record) != "queued sending sent" {
+			t.Errorf("%s by %s: %s", record.Text("status"), record.Text("provider"), story(record))
+		}
+		if got := in.Email(refused).Text("status"); got != "bounced" {
+			t.Errorf("refused by the relay: %s", got)
+		}
+		if got := relay.received(); len(got) != 1 || !strings.Contains(got[0], "DKIM-Signature") || len(in.Mailbox("ann@example.net")) != 0 {
+			t.Errorf("the relay has %d messages, the recipient's server %d", len(got), len(in.Mailbox("ann@example.net")))
+		}
+
+		in.Browse(http.MethodDelete, path, nil)
+		id = in.Send("bob@example.net")
+		in.Deliver()
+		if record := in.Email(id); record.Text("status") != "sending" || record.Text("last_event") != "delivery_delayed" {
+			t.Errorf("without a relay: %s", record.Raw)
+		}
+	})
+}
+
+func TestTheRelayOfAnotherWorkspaceIsNotFound(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	if answer := in.Browse(http.MethodGet, "/workspaces/00000000-0000-7000-8000-000000000000/relay", nil); answer.Status != http.StatusNotFound {
+		t.Fatalf("%d", answer.Status)
+	}
+}

@@ -1,0 +1,44 @@
+package delivery
+
+import (
+	"strings"
+
+	"postrider/mail/report"
+	"postrider/mail/smtp"
+	"postrider/product/email"
+)
+
+// simulatorHost is the part of a recipient's domain, before the service's, that asks for a simulated server.
+const simulatorHost = "simulator."
+
+// simulated tells whether mail must not leave the machine: it was sent with a test key, or to the simulator.
+func (s *Service) simulated(t email.Taken) bool {
+	return t.Email.Test || strings.HasSuffix(t.Recipient.Address, "@"+simulatorHost+s.domains.Hosts().Service)
+}
+
+// simulate plays the recipient's server. The local part chooses what it says; +label may follow.
+func (s *Service) simulate(o *email.Outcome) {
+	local, _, _ := strings.Cut(o.Taken.Recipient.Address, "@")
+	local, _, _ = strings.Cut(strings.ToLower(local), "+")
+	a := &o.Attempt
+	a.MXHost, a.FinishedAt, a.Stage = simulatorHost+s.domains.Hosts().Service, s.now(), smtp.StageRcptTo
+	reply := smtp.Reply{Code: 250, Enhanced: "2.0.0", Lines: []string{"Simulated delivery"}}
+	switch local {
+	case "bounced":
+		reply = smtp.Reply{Code: 550, Enhanced: "5.1.1", Lines: []string{"Simulated: no such mailbox"}}
+	case "blocked":
+		reply = smtp.Reply{Code: 550, Enhanced: "5.7.1", Lines: []string{"Simulated: blocked for poor reputation"}}
+	case "deferred":
+		reply = smtp.Reply{Code: 451, Enhanced: "4.3.0", Lines: []string{"Simulated: try again later"}}
+	}
+	a.Code, a.Enhanced, a.Response = reply.Code, reply.Enhanced, reply.String()
+	if reply.Positive() {
+		a.Outcome, a.Stage, o.Decision = email.AttemptAccepted, smtp.StageEndOfData, email.Done
+		return
+	}
+	a.Outcome = email.AttemptBounced
+	s.classify(o, report.Reply{Code: reply.Code, Enhanced: reply.Enhanced, Text: reply.Text(), Stage: a.Stage})
+	if o.Decision == email.Later {
+		a.Outcome = email.AttemptDeferred
+	}
+}

@@ -1,0 +1,209 @@
+package domain
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/product/plan"
+)
+
+// maxPage is the largest page of domains.
+const maxPage = 200
+
+// Routes returns the endpoints of domains.
+func (s *Service) Routes() []api.Route {
+	return []api.Route{
+		{Method: http.MethodGet, Path: "/domains", Scope: "domain:read", Bucket: api.BucketRead, Summary: "List domains.", Handler: api.Handle(s.handleList)},
+		{Method: http.MethodPost, Path: "/domains", Scope: "domain:manage", Bucket: api.BucketWrite, Success: 201,
+			Errors: []*api.Error{ErrQuota, api.ErrAlreadyExists, ErrTaken, api.ErrDomainNotAllowed}, Summary: "Register a sending domain.",
+			Handler: api.Handle(s.handleRegister)},
+		{Method: http.MethodGet, Path: "/domains/{id}", Scope: "domain:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
+			Summary: "Get a domain with the DNS records to publish.", Handler: api.Handle(s.handleGet)},
+		{Method: http.MethodPatch, Path: "/domains/{id}", Scope: "domain:manage", Bucket: api.BucketWrite,
+			Errors: []*api.Error{api.ErrNotFound, ErrReceiverUnhealthy}, Summary: "Change the settings of a domain.", Handler: api.Handle(s.handleUpdate)},
+		{Method: http.MethodPost, Path: "/domains/{id}/receiving", Scope: "domain:manage", Bucket: api.BucketWrite,
+			Errors: []*api.Error{api.ErrNotFound, ErrReceiverUnhealthy}, Summary: "Switch receiving on or off.", Handler: api.Handle(s.handleReceiving)},
+		{Method: http.MethodPost, Path: "/domains/{id}/rotate-dkim", Scope: "domain:manage", Bucket: api.BucketWrite,
+			Errors: []*api.Error{api.ErrNotFound, api.ErrInvalidState}, Summary: "Make a new signing key.", Handler: api.Handle(s.handleRotate)},
+	}
+}
+
+type listQuery struct {
+	api.OffsetQuery
+	Verified *bool  `query:"verified" doc:"Only verified, or only other domains."`
+	Status   string `query:"status" doc:"Only domains of this status." example:"verified"`
+	Search   string `query:"search" doc:"Part of the name."`
+	Tenant   string `query:"managed_tenant_id" doc:"Only domains of this customer; none for those of the workspace itself."`
+}
+
+func (q listQuery) filters() bool {
+	return q.Verified != nil || q.Status != "" || q.Search != "" || q.Tenant != ""
+}
+
+func (q listQuery) pattern() string {
+	if q.Search == "" {
+		return ""
+	}
+	return db.Contains(q.Search)
+}
+
+func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery) (page api.Page[Record], err error) {
+	if err := errors.Join(api.CheckSearch(q.Search), q.Check(maxPage)); err != nil {
+		return page, err
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		domains, total, err := selectPage(tx, caller.Workspace, q)
+		if err != nil {
+			return err
+		}
+		if err := loadAllKeys(tx, domains); err != nil {
+			return err
+		}
+		records := make([]Record, len(domains))
+		for i, d := range domains {
+			records[i] = s.NewRecord(d)
+		}
+		page = api.NewPage(records, q.OffsetQuery, total)
+		return nil
+	})
+	return page, err
+}
+
+// created is the answer to a Registration, with two more spellings that an SDK reads.
+type created struct {
+	Record
+	CreatedCamel     api.Time `json:"createdAt"`
+	DNSProviderCamel api.Ref  `json:"dnsProvider"`
+}
+
+func (s *Service) handleRegister(ctx context.Context, caller api.Caller, r struct{ Body Registration }) (created, error) {
+	if len(caller.DomainIDs) > 0 {
+		return created{}, api.ErrDomainNotAllowed.Saying("An API key that is restricted to domains cannot register another one.")
+	}
+	d, err := s.Register(ctx, caller.Workspace, plan.Name(caller.Plan), r.Body)
+	if err != nil {
+		return created{}, err
+	}
+	return created{Record: s.NewRecord(d), CreatedCamel: api.Time(d.CreatedAt)}, nil
+}
+
+type idRequest struct {
+	ID string `path:"id" doc:"Id of the domain." example:"0193a1e0-2222-7000-8000-0000000000d1"`
+}
+
+func (s *Service) handleGet(ctx context.Context, caller api.Caller, r idRequest) (Record, error) {
+	d, err := s.Get(ctx, caller.Workspace, r.ID)
+	return s.NewRecord(d), err
+}
+
+func (s *Service) handleUpdate(ctx context.Context, caller api.Caller, r struct {
+	idRequest
+	Body update
+}) (Record, error) {
+	if !caller.MayUseDomain(r.ID) {
+		return Record{}, api.ErrDomainNotAllowed
+	}
+	d, err := s.Update(ctx, caller.Workspace, r.ID, r.Body)
+	return s.NewRecord(d), err
+}
+
+func (s *Service) handleReceiving(ctx context.Context, caller api.Caller, r struct {
+	idRequest
+	Body struct {
+		Enabled *bool `json:"enabled" example:"true"`
+	}
+}) (Record, error) {
+	if !caller.MayUseDomain(r.ID) {
+		return Record{}, api.ErrDomainNotAllowed
+	}
+	if r.Body.Enabled == nil {
+		return Record{}, api.Invalid("enabled", "Must be true or false.")
+	}
+	d, err := s.SetReceiving(ctx, caller.Workspace, r.ID, *r.Body.Enabled)
+	return s.NewRecord(d), err
+}
+
+func (s *Service) handleRotate(ctx context.Context, caller api.Caller, r idRequest) (Record, error) {
+	if !caller.MayUseDomain(r.ID) {
+		return Record{}, api.ErrDomainNotAllowed
+	}
+	d, err := s.Rotate(ctx, caller.Workspace, r.ID)
+	return s.NewRecord(d), err
+}
+
+// Get returns a domain of the workspace.
+func (s *Service) Get(ctx context.Context, ws space.ID, id string) (Domain, error) {
+	var d Domain
+	if !api.IsID(id) {
+		return d, api.NotFound("domain")
+	}
+	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		if d, err = selectDomain(tx, ws, ID(id)); err != nil {
+			return err
+		}
+		return loadKeys(tx, &d)
+	})
+	if errors.Is(err, db.ErrNotFound) {
+		return d, api.NotFound("domain")
+	}
+	return d, err
+}
+
+// Exist tells whether all ids are domains of the workspace.
+func (s *Service) Exist(tx *db.Tx, ws space.ID, ids []string) (bool, error) {
+	names, err := selectNames(tx, ws)
+	if err != nil {
+		return false, err
+	}
+	known := map[string]bool{}
+	for _, id := range names {
+		known[string(id)] = true
+	}
+	for _, id := range ids {
+		if !known[id] {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// RecordsFor returns what has to be published for a domain, whoever registered it: the sandbox plays every registrar. What
+// several workspaces ask for is there once.
+func (s *Service) RecordsFor(ctx context.Context, name string) ([]DNSRecord, error) {
+	var records []DNSRecord
+	err := s.db.Read(ctx, func(tx *db.Tx) error {
+		domains, err := selectAnyByName(tx, name)
+		if err != nil {
+			return err
+		}
+		for _, d := range domains {
+			if err := loadKeys(tx, &d); err != nil {
+				return err
+			}
+			for _, r := range s.records(d) {
+				if !slices.ContainsFunc(records, func(o DNSRecord) bool { return o.Type == r.Type && o.Name == r.Name && o.Value == r.Value }) {
+					records = append(records, r)
+				}
+			}
+		}
+		return nil
+	})
+	return records, err
+}
+
+// Count tells how many slots of the plan are in use.
+func (s *Service) Count(tx *db.Tx, ws space.ID) (int64, error) {
+	count, err := selectTotal(tx, ws)
+	return count.all - count.ofTenants, err
+}
+
+// CountOfTenants tells how many domains the managed customers of the workspace have together.
+func (s *Service) CountOfTenants(tx *db.Tx, ws space.ID) (int64, error) {
+	count, err := selectTotal(tx, ws)
+	return count.ofTenants, err
+}

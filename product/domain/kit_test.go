@@ -1,0 +1,138 @@
+package domain_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"postrider/app/apptest"
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/platform/space"
+)
+
+// fields are parts of a request, by their name on the wire.
+type fields = map[string]any
+
+func register(in *apptest.Installation, key string, body fields) apptest.Answer {
+	return in.CallAs(key, http.MethodPost, "/domains", body, nil)
+}
+
+// registered registers a domain and returns its id, or ends the test.
+func registered(t *testing.T, in *apptest.Installation, name string) string {
+	t.Helper()
+	answer := register(in, in.Key, fields{"domain": name})
+	if answer.Status != http.StatusCreated {
+		t.Fatalf("register %s: %d %s", name, answer.Status, answer.Raw)
+	}
+	return answer.Text("id")
+}
+
+// verify checks a domain now and returns its record, or ends the test.
+func verify(t *testing.T, in *apptest.Installation, id string) apptest.Answer {
+	t.Helper()
+	answer := in.Call(http.MethodPost, "/domains/"+id+"/verify", nil)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("verify: %d %s", answer.Status, answer.Raw)
+	}
+	return answer
+}
+
+// publish sets the records of a name; none at all says that there is no such record.
+func publish(t *testing.T, in *apptest.Installation, name, kind string, values ...string) {
+	t.Helper()
+	if values == nil {
+		values = []string{}
+	}
+	door(t, in, http.MethodPut, "/sandbox/dns", fields{"name": name, "type": kind, "values": values})
+}
+
+// withdraw forgets everything that was published at a name.
+func withdraw(t *testing.T, in *apptest.Installation, name string) {
+	t.Helper()
+	door(t, in, http.MethodDelete, "/sandbox/dns?name="+name, nil)
+}
+
+func door(t *testing.T, in *apptest.Installation, method, path string, body fields) {
+	t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := httptest.NewRecorder()
+	in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(method, path, bytes.NewReader(raw)))
+	if recorder.Code != http.StatusOK {
+		t.Fatalf("%s %s: %d %s", method, path, recorder.Code, recorder.Body)
+	}
+}
+
+// publishAll publishes every record a domain asks for.
+func publishAll(t *testing.T, in *apptest.Installation, name string) {
+	t.Helper()
+	if err := in.Sandbox.Publish(t.Context(), name); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// told returns the types of the events of a domain, in order.
+func told(t *testing.T, in *apptest.Installation, ws space.ID, id string) []string {
+	t.Helper()
+	var types []string
+	err := in.App.DB.Read(context.Background(), func(tx *db.Tx) error {
+		events, err := event.OfSubject(tx, ws, id, "", 100, 0)
+		for _, e := range events {
+			types = append(types, e.Type)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return types
+}
+
+// recordOf returns the DNS record of a purpose.
+func recordOf(answer apptest.Answer, purpose string) fields {
+	list, _ := answer.Body["records"].([]any)
+	for _, item := range list {
+		if record, _ := item.(map[string]any); record["purpose"] == purpose {
+			return record
+		}
+	}
+	return fields{}
+}
+
+// problem returns what a validation error says of a field.
+func problem(answer apptest.Answer, field string) string {
+	envelope, _ := answer.Body["error"].(map[string]any)
+	details, _ := envelope["details"].(map[string]any)
+	wrong, _ := details["fieldErrors"].(map[string]any)
+	messages, _ := wrong[field].([]any)
+	if len(messages) == 0 {
+		return ""
+	}
+	return fmt.Sprint(messages[0])
+}
+
+// refused ends the test unless the answer is an error of the status and code.
+func refused(t *testing.T, answer apptest.Answer, status int, code string) {
+	t.Helper()
+	if answer.Status != status || answer.Text("error", "code") != code {
+		t.Fatalf("answered with %d %s, want %d %s", answer.Status, answer.Raw, status, code)
+	}
+}
+
+// names returns the names of the domains of a list.
+func names(answer apptest.Answer) []string {
+	data, _ := answer.Body["data"].([]any)
+	list := []string{}
+	for _, item := range data {
+		record, _ := item.(map[string]any)
+		list = append(list, fmt.Sprint(record["name"]))
+	}
+	return list
+}

@@ -1,0 +1,87 @@
+package domain
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/world"
+)
+
+// ErrReceiverUnhealthy means that mail for the domain would not arrive, so its MX must not be relied on yet.
+var ErrReceiverUnhealthy = api.NewError(409, "inbound_receiver_unhealthy", "inbound_receiver_unhealthy",
+	"Receiving cannot be switched on until mail for the domain would arrive.")
+
+// SetReceiving switches receiving on or off. What cannot be switched on yet is remembered, and the next check that finds it possible
+// does it.
+func (s *Service) SetReceiving(ctx context.Context, ws space.ID, id string, on bool) (Domain, error) {
+	d, err := s.Get(ctx, ws, id)
+	if err != nil {
+		return Domain{}, err
+	}
+	var refusal error
+	if on {
+		d.Checks.MX = s.checkMX(ctx, d)
+		refusal = s.receivable(ctx, d)
+	}
+	mx := d.Checks.MX
+	d, err = s.change(ctx, ws, d.ID, func(_ *db.Tx, d *Domain) error {
+		d.ReceivingRequested, d.Receiving, d.Checks.MX = on, on && refusal == nil, mx
+		return nil
+	})
+	if err != nil {
+		return Domain{}, err
+	}
+	return d, refusal
+}
+
+// receivable tells why the domain cannot receive, or nil.
+func (s *Service) receivable(ctx context.Context, d Domain) error {
+	checks := []HealthCheck{{Name: "receiver", Status: "fail", Message: "This installation does not receive mail."}}
+	if s.receiver != nil {
+		checks = s.receiver(ctx)
+	}
+	mx := HealthCheck{Name: "mx", Status: "pass"}
+	if d.Checks.MX.Status != CheckPass {
+		mx = HealthCheck{Name: "mx", Status: "fail", Message: d.Checks.MX.Message}
+	}
+	checks = append(checks, mx)
+	for _, check := range checks {
+		if check.Status != "pass" {
+			return ErrReceiverUnhealthy.With("checks", checks)
+		}
+	}
+	return nil
+}
+
+// checkMX passes if our server is the one that senders try first.
+func (s *Service) checkMX(ctx context.Context, d Domain) Check {
+	servers, _, err := s.world.Resolver.MX(ctx, d.Name)
+	if err != nil {
+		return absent(err, "No MX record found. It is only needed to receive mail.")
+	}
+	best, found := firstChoice(servers)
+	switch {
+	case best == s.hosts.MX()[0] || best == s.hosts.MX()[1]:
+		return Check{Status: CheckPass, Found: found}
+	case listed(servers, s.hosts.MX()):
+		return Check{Status: CheckMismatch, Message: "Another server has a lower number than " + s.hosts.MX()[0] + ", so mail goes there first.", Found: found}
+	}
+	return Check{Status: CheckMismatch, Message: "Mail for the domain does not go to " + s.hosts.MX()[0] + ". It is only needed to receive mail.", Found: found}
+}
+
+func firstChoice(servers []world.MX) (host string, found []string) {
+	best := slices.MinFunc(servers, func(a, b world.MX) int { return cmp.Compare(a.Preference, b.Preference) })
+	for _, server := range servers {
+		found = append(found, fmt.Sprintf("%d %s", server.Preference, server.Host))
+	}
+	return best.Host, found
+}
+
+func listed(servers []world.MX, hosts []string) bool {
+	return slices.ContainsFunc(servers, func(server world.MX) bool { return slices.Contains(hosts, server.Host) })
+}

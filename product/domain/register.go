@@ -1,0 +1,259 @@
+package domain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/net/publicsuffix"
+
+	"postrider/mail/address"
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/platform/queue"
+	"postrider/platform/space"
+	"postrider/product/plan"
+)
+
+// Registration is a domain as a customer asks for it. Name is a second spelling of domain that SDKs use.
+type Registration struct {
+	Domain           string `json:"domain" example:"acme.test"`
+	Name             string `json:"name"`
+	CustomReturnPath string `json:"custom_return_path" doc:"Label of the return path." example:"bounce"`
+	TrackingLabel    string `json:"tracking_subdomain" doc:"Label of tracking links." example:"track"`
+	Selector         string `json:"dkim_selector" doc:"Selector of the signing key; random if absent."`
+	OpenTracking     bool   `json:"open_tracking"`
+	ClickTracking    bool   `json:"click_tracking"`
+	TLS              string `json:"tls" doc:"opportunistic or enforced." example:"opportunistic"`
+	Region           string `json:"region"`
+	DMARCPolicy      string `json:"dmarc_policy" doc:"none, quarantine or reject." example:"none"`
+	Provider         string `json:"provider" doc:"inherit, direct or relay." example:"inherit"`
+	Capabilities     struct {
+		Receiving toggle `json:"receiving"`
+	} `json:"capabilities"`
+}
+
+var (
+	label    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+	selector = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+)
+
+// check fills in defaults and names everything that is wrong.
+func (r Registration) check() (Registration, error) {
+	var wrong api.Fields
+	name, problem := checkName(or(r.Domain, r.Name))
+	if problem != "" {
+		wrong.Add("domain", problem)
+	}
+	r.Domain = name
+	r.CustomReturnPath = or(r.CustomReturnPath, "bounce")
+	r.TrackingLabel = or(r.TrackingLabel, "track")
+	r.TLS = or(r.TLS, "opportunistic")
+	r.DMARCPolicy = or(r.DMARCPolicy, "none")
+	r.Region = or(r.Region, "default")
+	for field, value := range map[string]string{"custom_return_path": r.CustomReturnPath, "tracking_subdomain": r.TrackingLabel} {
+		if !label.MatchString(value) {
+			wrong.Add(field, "Must be one label of lower-case letters, digits and hyphens.")
+		}
+	}
+	if r.CustomReturnPath == r.TrackingLabel {
+		wrong.Add("tracking_subdomain", "Must differ from custom_return_path.")
+	}
+	if r.Selector != "" && !selector.MatchString(r.Selector) {
+		wrong.Add("dkim_selector", "Must be 1 to 63 lower-case letters, digits and hyphens.")
+	}
+	r.Provider = or(r.Provider, "inherit")
+	checkOneOf(&wrong, "tls", r.TLS, tlsModes)
+	checkOneOf(&wrong, "dmarc_policy", r.DMARCPolicy, dmarcPolicies)
+	checkOneOf(&wrong, "provider", r.Provider, providers)
+	return r, wrong.Err()
+}
+
+// What some fields may say.
+var (
+	tlsModes      = []string{"opportunistic", "enforced"}
+	dmarcPolicies = []string{"none", "quarantine", "reject"}
+	providers     = []string{"inherit", "direct", "relay"}
+)
+
+func checkOneOf(wrong *api.Fields, field, value string, allowed []string) {
+	if !slices.Contains(allowed, value) {
+		wrong.Add(field, "Must be one of "+strings.Join(allowed, ", ")+".")
+	}
+}
+
+func or(value, otherwise string) string {
+	if value == "" {
+		return otherwise
+	}
+	return value
+}
+
+// checkName returns the domain in the form it is stored in, or says what is wrong with it.
+func checkName(name string) (ascii, problem string) {
+	if strings.TrimSpace(name) == "" {
+		return "", "A domain is required."
+	}
+	ascii, err := address.ParseDomain(name)
+	if err != nil {
+		return "", fmt.Sprintf("Not a domain name: %s.", strings.TrimSuffix(err.Error(), "."))
+	}
+	// A registry's own name, such as co.uk, belongs to nobody who could publish records for it.
+	if suffix, _ := publicsuffix.PublicSuffix(ascii); suffix == ascii {
+		return "", "This is a public suffix; register a name below it."
+	}
+	return ascii, ""
+}
+
+// Register adds a domain of the workspace's own, if its plan has a slot for it.
+func (s *Service) Register(ctx context.Context, ws space.ID, name plan.Name, r Registration) (Domain, error) {
+	checked, err := r.check()
+	if err != nil {
+		return Domain{}, err
+	}
+	// A look before the work: making keys for a domain that will be refused would be a cheap way to keep us busy.
+	early := Domain{Workspace: ws, Name: checked.Domain}
+	if err := s.db.Read(ctx, func(tx *db.Tx) error { return errors.Join(s.checkSlot(tx, name, early), s.checkFree(tx, early)) }); err != nil {
+		return Domain{}, err
+	}
+	d, err := s.Prepare(ws, r)
+	if err != nil {
+		return Domain{}, err
+	}
+	// Serializable, because the count of domains is a rule over rows that do not exist yet.
+	return d, s.db.WriteSerializable(ctx, func(tx *db.Tx) error {
+		if err := s.checkSlot(tx, name, d); err != nil {
+			return err
+		}
+		return s.Add(tx, d)
+	})
+}
+
+// Prepare checks a registration and makes the signing keys, outside any transaction: that takes a good part of a second.
+func (s *Service) Prepare(ws space.ID, r Registration) (Domain, error) {
+	r, err := r.check()
+	if err != nil {
+		return Domain{}, err
+	}
+	now := s.world.Clock.Now().Truncate(time.Microsecond)
+	d := Domain{
+		ID: ID(s.world.NewID()), Workspace: ws, Name: r.Domain, Region: r.Region, Provider: r.Provider, Status: NotStarted, SendingEnabled: true,
+		ReceivingRequested: r.Capabilities.Receiving.wanted(), OpenTracking: r.OpenTracking, ClickTracking: r.ClickTracking,
+		TrackingLabel: r.TrackingLabel, ReturnLabel: r.CustomReturnPath, TLS: r.TLS, DMARCPolicy: r.DMARCPolicy, CreatedAt: now, UpdatedAt: now,
+		NextCheckAt: now.Add(s.world.Jitter(firstCheck, checkJitter)), Checks: uncheckedAll(),
+	}
+	if r.Selector == "" {
+		r.Selector = s.newSelector("s")
+	}
+	for _, wanted := range []struct {
+		algorithm Algorithm
+		selector  string
+	}{{RSA, r.Selector}, {Ed25519, s.newSelector("e")}} {
+		key, err := s.newKey(d.ID, wanted.algorithm, wanted.selector, Current, now)
+		if err != nil {
+			return Domain{}, err
+		}
+		d.Keys = append(d.Keys, key)
+	}
+	d.Signing = []string{r.Selector}
+	return d, nil
+}
+
+// checkSlot counts every domain of the workspace's own, verified or not. Domains of managed customers have a quota of their own.
+func (s *Service) checkSlot(tx *db.Tx, name plan.Name, d Domain) error {
+	p, err := s.plans.Get(name)
+	if err != nil {
+		return err
+	}
+	used, err := s.Count(tx, d.Workspace)
+	if err != nil {
+		return err
+	}
+	if limit := p.Limits.VerifiedDomains; limit != nil && used >= *limit {
+		if _, err := selectByName(tx, d.Workspace, d.Name); err == nil {
+			return nil // Add has the better answer: it is here already
+		}
+		return ErrQuota.With("plan", name).With("limit", *limit).With("used", used)
+	}
+	return nil
+}
+
+// Add stores a prepared domain, unless it is here already or another workspace holds it. Quotas are for the caller to check.
+func (s *Service) Add(tx *db.Tx, d Domain) error {
+	if err := s.checkFree(tx, d); err != nil {
+		return err
+	}
+	if err := insertDomain(tx, d); err != nil {
+		if errors.Is(err, db.ErrUnique) {
+			return db.ErrConflict // a twin was faster; the next run finds it
+		}
+		return err
+	}
+	if err := insertKeys(tx, d, d.Keys...); err != nil {
+		return err
+	}
+	if err := addTotal(tx, d, 1); err != nil {
+		return err
+	}
+	if err := queue.Add(tx, checkItem(d)); err != nil {
+		return err
+	}
+	return event.Append(tx, s.newEvent(d, "domain.created"))
+}
+
+func (s *Service) checkFree(tx *db.Tx, d Domain) error {
+	existing, err := selectByName(tx, d.Workspace, d.Name)
+	if err == nil {
+		return api.ErrAlreadyExists.With("resource", "domain").With("id", existing.ID)
+	}
+	if !errors.Is(err, db.ErrNotFound) {
+		return err
+	}
+	held, err := heldElsewhere(tx, d.Workspace, d.Name)
+	if err == nil && held {
+		return ErrTaken
+	}
+	return err
+}
+
+// Remove deletes a domain. Mail from it that waits will fail; who asks for it is for the caller to check.
+func (s *Service) Remove(tx *db.Tx, ws space.ID, id ID) error {
+	d, err := lockDomain(tx, ws, id)
+	if errors.Is(err, db.ErrNotFound) {
+		return api.NotFound("domain")
+	}
+	if err != nil {
+		return err
+	}
+	if err := loadKeys(tx, &d); err != nil {
+		return err
+	}
+	if err := deleteDomain(tx, ws, id); err != nil {
+		return err
+	}
+	if err := addTotal(tx, d, -1); err != nil {
+		return err
+	}
+	if err := queue.Finish(tx, string(id)); err != nil {
+		return err
+	}
+	d.UpdatedAt = tx.Now()
+	return event.Append(tx, s.newEvent(d, "domain.deleted"))
+}
+
+// Forget makes the next send look the domain up again. Call it when a transaction that removed or changed one has committed.
+func (s *Service) Forget(d Domain) { s.sending.forget(d.Workspace, d.Name) }
+
+// OfTenant returns the domains of a managed customer, oldest first.
+func (s *Service) OfTenant(tx *db.Tx, ws space.ID, tenant string) ([]Domain, error) {
+	domains, err := selectOfTenant(tx, ws, tenant)
+	if err != nil {
+		return nil, err
+	}
+	return domains, loadAllKeys(tx, domains)
+}

@@ -1,0 +1,147 @@
+package domain
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/queue"
+)
+
+const (
+	// checkLane is the queue of domains whose DNS is to be looked at again.
+	checkLane queue.Lane = "domain_check"
+	// firstCheck is when a new domain is looked at by itself: its owner is at the registrar right now.
+	firstCheck = 5 * time.Minute
+	// checkJitter spreads the checks, so that domains registered together are not looked at together for ever.
+	checkJitter = 0.2
+	checkBatch  = 20
+	checkLease  = time.Minute
+)
+
+// checkAfter is how long to wait before the next look: shorter while an owner is likely to be at work.
+func (d Domain) checkAfter(now time.Time) time.Duration {
+	age := now.Sub(d.CreatedAt)
+	switch {
+	case d.Verified && d.FailedRounds > 0:
+		return 2 * time.Hour
+	case d.Verified:
+		return 6 * time.Hour
+	case age < time.Hour:
+		return firstCheck
+	case age < 24*time.Hour:
+		return 30 * time.Minute
+	case age < giveUpAfter:
+		return 2 * time.Hour
+	}
+	return 24 * time.Hour
+}
+
+func checkItem(d Domain) queue.Item {
+	return queue.Item{ID: string(d.ID), Lane: checkLane, Rank: queue.Normal, Due: d.NextCheckAt, Payload: string(d.Workspace)}
+}
+
+// Workers returns the re-checks.
+func (s *Service) Workers() []queue.Worker {
+	return []queue.Worker{{Name: "domain checks", Step: s.checkDue, Topics: []string{checkLane.Topic()}, Every: time.Minute, Next: s.nextCheck}}
+}
+
+func (s *Service) nextCheck(ctx context.Context) (due time.Time, ok bool, err error) {
+	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		due, ok, err = queue.NextDue(tx, checkLane)
+		return err
+	})
+	return due, ok, err
+}
+
+// checkDue looks at the domains that are due, a few at a time.
+func (s *Service) checkDue(ctx context.Context) (bool, error) {
+	if due, ok, err := s.nextCheck(ctx); err != nil || !ok || due.After(s.world.Clock.Now()) {
+		return false, err
+	}
+	var items []queue.Item
+	var domains []Domain
+	token := int64(s.world.Uint64() >> 1)
+	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
+		if items, err = queue.Claim(tx, checkLane, queue.Lease{Owner: s.owner, For: checkLease, Token: token}, checkBatch); err != nil {
+			return err
+		}
+		domains, err = s.claimed(tx, items)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("claim domain checks: %w", err)
+	}
+	checks := make([]Checks, len(domains))
+	looking, done := context.WithTimeout(ctx, checkBudget)
+	defer done()
+	var all sync.WaitGroup
+	for i, d := range domains {
+		all.Go(func() { checks[i] = s.inspect(looking, d) })
+	}
+	all.Wait()
+	for i, d := range domains {
+		if err := s.settleDue(ctx, items, d.ID, checks[i]); err != nil {
+			return false, fmt.Errorf("settle check of %s: %w", d.Name, err)
+		}
+		s.Forget(d)
+	}
+	return len(items) > 0, nil
+}
+
+// claimed loads the domains of items; an item whose domain has gone goes too.
+func (s *Service) claimed(tx *db.Tx, items []queue.Item) ([]Domain, error) {
+	ids := make([]ID, len(items))
+	for i, item := range items {
+		ids[i] = ID(item.ID)
+	}
+	domains, err := selectByIDs(tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, d := range domains {
+		found[string(d.ID)] = true
+	}
+	for _, item := range items {
+		if !found[item.ID] {
+			if err := queue.Finish(tx, item.ID); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return domains, loadAllKeys(tx, domains)
+}
+
+func (s *Service) settleDue(ctx context.Context, items []queue.Item, id ID, checks Checks) error {
+	err := s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, id, checks) })
+	if errors.Is(err, db.ErrUnique) { // another workspace was faster; look again later, it may let go
+		return s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, id, uncheckedAll()) })
+	}
+	return err
+}
+
+func (s *Service) settleItem(tx *db.Tx, items []queue.Item, id ID, checks Checks) error {
+	for _, item := range items {
+		if item.ID != string(id) {
+			continue
+		}
+		found, err := selectByIDs(tx, []ID{id})
+		if err != nil || len(found) == 0 {
+			return err // removed meanwhile, and its item with it
+		}
+		d, err := lockDomain(tx, found[0].Workspace, id)
+		if err != nil {
+			return err
+		}
+		if err := s.settle(tx, &d, checks); err != nil {
+			return err
+		}
+		_, err = queue.Postpone(tx, item, d.NextCheckAt)
+		return err
+	}
+	return nil
+}

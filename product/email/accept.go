@@ -1,0 +1,271 @@
+package email
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"postrider/mail/address"
+	"postrider/mail/message"
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/platform/queue"
+	"postrider/platform/space"
+	"postrider/product/domain"
+	"postrider/product/plan"
+)
+
+// Sender is on whose behalf an email is sent.
+type Sender struct {
+	Workspace space.ID
+	Plan      plan.Name
+	KeyID     string
+	Source    Source
+	// Test is set for keys whose mail never leaves the machine.
+	Test bool
+	// MayUse tells whether the key is free to send from the domain. Nil means all domains.
+	MayUse func(domain.ID) bool
+}
+
+// Receipt is what the sender gets for an email that was accepted. It is remembered with an idempotency key.
+type Receipt struct {
+	ID          ID        `json:"id"`
+	Status      State     `json:"status"`
+	MessageID   string    `json:"message_id"`
+	CreatedAt   time.Time `json:"created_at"`
+	ScheduledAt time.Time `json:"scheduled_at"`
+
+	quota plan.Quota
+}
+
+const (
+	// defaultDeliverWithin is how long we try before we give up.
+	defaultDeliverWithin = 72 * time.Hour
+	// inlineContent is the largest content kept in the database; more goes to the blob store.
+	inlineContent = 64 << 10
+)
+
+// Accept takes responsibility for an email: when it returns without error, the email is stored and will be tried. replayed
+// is true if the idempotency key had been used before; then nothing new was stored.
+func (s *Service) Accept(ctx context.Context, sender Sender, draft Draft, request api.Idempotency) (receipt Receipt, replayed bool, err error) {
+	rows, err := s.admit(ctx, sender, draft)
+	if err != nil {
+		return Receipt{}, false, err
+	}
+	err = s.db.Write(ctx, func(tx *db.Tx) error {
+		receipt, replayed, err = api.Once(tx, request, func() (Receipt, error) {
+			quota, err := s.plans.UseEmails(tx, sender.Workspace, sender.Plan, int64(len(rows.recipients)))
+			if err != nil {
+				return Receipt{}, err
+			}
+			receipt := rows.receipt()
+			receipt.quota = quota
+			return receipt, s.store(tx, rows)
+		})
+		return err
+	})
+	return receipt, replayed, err
+}
+
+// admit checks that the sender may send the draft, and makes what has to be written for it.
+func (s *Service) admit(ctx context.Context, sender Sender, draft Draft) (acceptance, error) {
+	from, err := s.domains.ForSending(ctx, sender.Workspace, draft.From.Domain)
+	if err != nil {
+		return acceptance{}, err
+	}
+	if sender.MayUse != nil && !sender.MayUse(from.ID) {
+		return acceptance{}, api.ErrDomainNotAllowed.With("domain", from.Name)
+	}
+	customer, err := s.tenants.ForSending(ctx, sender.Workspace, from.TenantID)
+	if err != nil {
+		return acceptance{}, err
+	}
+	from.Provider = wayOut(from.Provider, string(customer.Provider))
+	return s.prepare(ctx, sender, draft, from)
+}
+
+// earlier returns what the idempotency key was answered with before, or why the request is refused now. What was accepted once
+// stays so for a retry, even if its time has passed or its domain has broken since.
+func (s *Service) earlier(ctx context.Context, request api.Idempotency, refusal error) (receipt Receipt, replayed bool, err error) {
+	if request.Key == "" {
+		return Receipt{}, false, refusal
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		receipt, replayed, err = api.Once(tx, request, func() (Receipt, error) { return Receipt{}, refusal })
+		return err
+	})
+	return receipt, replayed, err
+}
+
+// acceptance is everything that is written for one email.
+type acceptance struct {
+	email       Email
+	content     Content
+	contentBlob string
+	recipients  []Recipient
+	attachments []Attachment
+	event       event.Event
+	items       []queue.Item
+}
+
+func (a acceptance) receipt() Receipt {
+	return Receipt{ID: a.email.ID, Status: a.email.Status, MessageID: a.email.MessageID, CreatedAt: a.email.CreatedAt, ScheduledAt: a.email.ScheduledAt}
+}
+
+// prepare makes the rows outside the transaction, large contents already stored.
+func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from domain.Domain) (acceptance, error) {
+	now := s.world.Clock.Now().Truncate(time.Microsecond)
+	a := acceptance{content: draft.Content, email: newEmail(ID(s.world.NewID()), sender, draft, from, now)}
+	if a.content.Text == "" && !draft.skipTextFromHTML {
+		a.content.Text = message.TextFromHTML(a.content.HTML)
+	}
+	due := now
+	if !draft.ScheduledAt.IsZero() {
+		due = draft.ScheduledAt
+	}
+	for _, group := range []struct {
+		kind Kind
+		list []address.Address
+	}{{To, draft.To}, {Cc, draft.Cc}, {Bcc, draft.Bcc}} {
+		for _, to := range group.list {
+			r := Recipient{ID: RecipientID(s.world.NewID()), Workspace: sender.Workspace, Email: a.email.ID, Position: len(a.recipients),
+				Kind: group.kind, Address: to.Addr(), State: a.email.Status, ISP: isp(to)}
+			a.recipients = append(a.recipients, r)
+			a.items = append(a.items, queue.Item{ID: string(r.ID), Lane: LaneOf(a.email.Node()), Rank: queue.Urgent, Due: due})
+		}
+	}
+	a.email.Recipients = len(a.recipients)
+	if err := s.storeFiles(ctx, draft.Files, &a); err != nil {
+		return a, err
+	}
+	if err := s.storeLargeContent(ctx, &a); err != nil {
+		return a, err
+	}
+	kind := "email.queued"
+	if a.email.Status == Scheduled {
+		kind = "email.scheduled"
+	}
+	a.event = s.newEvent(&a.email, a.content.Headers, kind, "", now, extras{})
+	return a, nil
+}
+
+func newEmail(id ID, sender Sender, draft Draft, from domain.Domain, now time.Time) Email {
+	e := Email{
+		ID: id, Workspace: sender.Workspace, Domain: from.ID, Tenant: from.TenantID, KeyID: sender.KeyID, Source: sender.Source, Test: sender.Test, Provider: from.Provider,
+		MessageID: draft.MessageID, Status: Queued, From: draft.From.String(), FromDomain: draft.From.Domain, Subject: draft.Subject,
+		Addresses: Addresses{To: display(draft.To), Cc: display(draft.Cc), Bcc: display(draft.Bcc), ReplyTo: display(draft.ReplyTo)},
+		Tags:      draft.Tags, Metadata: draft.Metadata, IdempotencyKey: draft.IdempotencyKey,
+		TrackOpens: from.OpenTracking, TrackClicks: from.ClickTracking, CreatedAt: now, UpdatedAt: now, QueuedAt: now,
+	}
+	if e.MessageID == "" {
+		e.MessageID = message.NewMessageID(string(id), draft.From.Domain)
+	}
+	if draft.TrackOpens != nil {
+		e.TrackOpens = *draft.TrackOpens
+	}
+	if draft.TrackClicks != nil {
+		e.TrackClicks = *draft.TrackClicks
+	}
+	within := draft.DeliverWithin
+	if within == 0 {
+		within = defaultDeliverWithin
+	}
+	e.ExpiresAt = now.Add(within)
+	if !draft.ScheduledAt.IsZero() {
+		e.Status, e.ScheduledAt, e.QueuedAt = Scheduled, draft.ScheduledAt, time.Time{}
+		e.ExpiresAt = draft.ScheduledAt.Add(within)
+	}
+	e.SizeBytes = int64(len(draft.Content.HTML) + len(draft.Content.Text))
+	return e
+}
+
+// wayOut resolves how mail goes out: as the domain says, else as its customer does, else directly.
+func wayOut(wishes ...string) string {
+	for _, wish := range wishes {
+		if wish == Direct || wish == Relay || strings.HasPrefix(wish, nodePrefix) {
+			return wish
+		}
+	}
+	return Direct
+}
+
+func display(list []address.Address) []string {
+	texts := make([]string, len(list))
+	for i, a := range list {
+		texts[i] = a.String()
+	}
+	return texts
+}
+
+// storeFiles puts contents into the blob store before the transaction: a row never points at nothing.
+func (s *Service) storeFiles(ctx context.Context, files []File, a *acceptance) error {
+	for _, file := range files {
+		info, err := s.blobs.Put(ctx, bytes.NewReader(file.Content), maxFileBytes)
+		if err != nil {
+			return api.ErrUnavailable.Because(fmt.Errorf("store attachment: %w", err))
+		}
+		a.attachments = append(a.attachments, Attachment{ID: s.world.NewID(), Filename: file.Filename, ContentType: file.ContentType,
+			ContentID: file.ContentID, Inline: file.Inline, SizeBytes: info.Size, Blob: info.Ref})
+		a.email.SizeBytes += info.Size
+	}
+	a.email.Attachments = len(files)
+	return nil
+}
+
+func (s *Service) storeLargeContent(ctx context.Context, a *acceptance) error {
+	if len(a.content.HTML)+len(a.content.Text) <= inlineContent {
+		return nil
+	}
+	raw, err := json.Marshal(a.content)
+	if err != nil {
+		return fmt.Errorf("encode content of %s: %w", a.email.ID, err)
+	}
+	info, err := s.blobs.Put(ctx, bytes.NewReader(raw), int64(len(raw)))
+	if err != nil {
+		return api.ErrUnavailable.Because(fmt.Errorf("store content: %w", err))
+	}
+	a.contentBlob = string(info.Ref)
+	return nil
+}
+
+// store writes everything of one or many emails, with few statements. Quotas have been used by then.
+func (s *Service) store(tx *db.Tx, all ...acceptance) error {
+	var recipients []Recipient
+	var events []event.Event
+	var items []queue.Item
+	for _, a := range all {
+		if err := s.tenants.Use(tx, a.email.Workspace, a.email.Tenant, int64(len(a.recipients)), a.email.CreatedAt); err != nil {
+			return err
+		}
+		if err := insertAttachments(tx, a.email, a.attachments); err != nil {
+			return err
+		}
+		recipients, events, items = append(recipients, a.recipients...), append(events, a.event), append(items, a.items...)
+	}
+	if err := insertEmails(tx, all); err != nil {
+		return err
+	}
+	if err := insertContents(tx, all); err != nil {
+		return err
+	}
+	if err := insertRecipients(tx, recipients); err != nil {
+		return err
+	}
+	if err := event.Append(tx, events...); err != nil {
+		return err
+	}
+	return queue.Add(tx, items...)
+}
+
+// searchText is what a search looks through: lower case, because the engines disagree about the case of other letters.
+func searchText(e Email) string {
+	parts := []string{e.Subject, e.From, e.MessageID, string(e.ID)}
+	parts = append(parts, e.Addresses.To...)
+	parts = append(parts, e.Addresses.Cc...)
+	parts = append(parts, e.Addresses.Bcc...)
+	return strings.ToLower(strings.Join(parts, "\n"))
+}

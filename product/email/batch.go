@@ -1,0 +1,173 @@
+package email
+
+import (
+	"fmt"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/platform/queue"
+	"postrider/product/domain"
+	"postrider/product/tenant"
+)
+
+// batch changes many recipients in one transaction: it loads them with their emails, collects what happens, and writes each
+// changed row once.
+type batch struct {
+	service    *Service
+	tx         *db.Tx
+	emails     map[ID]*Email
+	recipients map[RecipientID]*Recipient
+	domains    map[domain.ID]domain.Domain
+	tenants    map[tenant.ID]tenant.Tenant
+
+	changed  map[RecipientID]bool
+	touched  map[ID]bool
+	attempts []attemptRow
+	events   []event.Event
+}
+
+type attemptRow struct {
+	recipient Recipient
+	attempt   Attempt
+}
+
+// loadBatch locks the emails of the items, in order of their ids so that two nodes cannot wait for each other.
+func (s *Service) loadBatch(tx *db.Tx, items []queue.Item) (*batch, error) {
+	ids := make([]string, len(items))
+	for i, item := range items {
+		ids[i] = item.ID
+	}
+	b := &batch{service: s, tx: tx, emails: map[ID]*Email{}, recipients: map[RecipientID]*Recipient{},
+		changed: map[RecipientID]bool{}, touched: map[ID]bool{}}
+	emails, err := lockEmailsOfRecipients(tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	domainIDs := []domain.ID{}
+	tenantIDs := []tenant.ID{}
+	for i := range emails {
+		b.emails[emails[i].ID] = &emails[i]
+		domainIDs = append(domainIDs, emails[i].Domain)
+		if emails[i].Tenant != "" && emails[i].Status == Scheduled {
+			tenantIDs = append(tenantIDs, tenant.ID(emails[i].Tenant))
+		}
+	}
+	recipients, err := selectRecipientsByID(tx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for i := range recipients {
+		b.recipients[recipients[i].ID] = &recipients[i]
+	}
+	if b.domains, err = s.domains.Load(tx, domainIDs); err != nil || len(tenantIDs) == 0 {
+		return b, err
+	}
+	b.tenants, err = s.tenants.Load(tx, tenantIDs)
+	return b, err
+}
+
+// setState moves a recipient along the table of states. Callers check first; a step outside the table is a bug.
+func (b *batch) setState(r *Recipient, next State) {
+	if !r.State.CanBecome(next) {
+		panic(fmt.Sprintf("email: recipient %s cannot go from %s to %s", r.ID, r.State, next))
+	}
+	r.State = next
+	b.changed[r.ID] = true
+	b.touched[r.Email] = true
+}
+
+// fail ends a recipient without an answer of a server.
+func (b *batch) fail(r *Recipient, why *Failure) {
+	b.setState(r, Failed)
+	r.NextAttemptAt = time.Time{}
+	e := b.emails[r.Email]
+	e.Failure = why
+	b.events = append(b.events, b.service.newEvent(e, nil, "email.failed", r.Address, b.tx.Now(), extras{Failed: why}))
+}
+
+// save writes all changes: recipients, attempts, the derived state of every touched email, and the events.
+func (b *batch) save(tx *db.Tx) error {
+	for id := range b.changed {
+		if err := updateRecipient(tx, *b.recipients[id]); err != nil {
+			return err
+		}
+	}
+	if err := insertAttempts(tx, b.attempts); err != nil {
+		return err
+	}
+	states, err := b.statesOfTouched(tx)
+	if err != nil {
+		return err
+	}
+	for id := range b.touched {
+		b.derive(b.emails[id], states[id])
+		if err := updateEmail(tx, *b.emails[id]); err != nil {
+			return err
+		}
+	}
+	return event.Append(tx, b.events...)
+}
+
+// statesOfTouched reads the states of all recipients of the touched emails. An email with one recipient needs no reading.
+func (b *batch) statesOfTouched(tx *db.Tx) (map[ID][]State, error) {
+	states := map[ID][]State{}
+	var many []ID
+	for id := range b.touched {
+		if b.emails[id].Recipients > 1 {
+			many = append(many, id)
+		}
+	}
+	for _, r := range b.recipients {
+		if b.touched[r.Email] && b.emails[r.Email].Recipients == 1 {
+			states[r.Email] = []State{r.State}
+		}
+	}
+	if len(many) == 0 {
+		return states, nil
+	}
+	found, err := selectStates(tx, many)
+	for _, row := range found {
+		states[row.email] = append(states[row.email], row.state)
+	}
+	return states, err
+}
+
+// derive sets what follows from the states of the recipients. When the last of them is done and one was accepted, the email
+// is sent; that event stands between the acceptance and the delivery of the last recipient.
+func (b *batch) derive(e *Email, states []State) {
+	e.UpdatedAt = b.tx.Now()
+	e.Status = Overall(states)
+	delivered, open := false, false
+	for _, s := range states {
+		delivered = delivered || s == Delivered || s == Sent
+		open = open || !s.Terminal()
+	}
+	if open || !delivered || !e.SentAt.IsZero() {
+		return
+	}
+	for i := len(b.events) - 1; i >= 0; i-- {
+		last := b.events[i]
+		if last.Subject == string(e.ID) && last.Type == "email.delivered" {
+			e.SentAt = last.OccurredAt.Add(-time.Millisecond)
+			e.DeliveredAt = last.OccurredAt
+			break
+		}
+	}
+	if e.SentAt.IsZero() { // the last recipient failed after others were delivered
+		e.SentAt = b.tx.Now()
+	}
+	b.insertSent(e)
+}
+
+// insertSent puts email.sent before the last email.delivered of the email, or at the end.
+func (b *batch) insertSent(e *Email) {
+	sent := b.service.newEvent(e, nil, "email.sent", "", e.SentAt, extras{})
+	for i := len(b.events) - 1; i >= 0; i-- {
+		if b.events[i].Subject == string(e.ID) && b.events[i].Type == "email.delivered" {
+			b.events = append(b.events[:i], append([]event.Event{sent}, b.events[i:]...)...)
+			return
+		}
+	}
+	b.events = append(b.events, sent)
+}

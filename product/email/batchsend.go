@@ -1,0 +1,233 @@
+package email
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+)
+
+// maxBatch is the most emails of one call.
+const maxBatch = 100
+
+// batchRoute sends many emails in one call and one transaction.
+func (s *Service) batchRoute(sendErrors []*api.Error) api.Route {
+	return api.Route{Method: http.MethodPost, Path: "/emails/batch", Scope: "email:send", Bucket: api.BucketBatch, MaxBody: maxSendBody, Success: 202,
+		Idempotent: true, Errors: sendErrors, Summary: "Send up to 100 emails.", Handler: api.Handle(s.handleBatch)}
+}
+
+// batchBody is a list of emails, bare or under the name emails. Each is read by itself, so that one that is broken does not hide
+// what is wrong with the others.
+type batchBody []json.RawMessage
+
+// JSONSchema describes both forms.
+func (batchBody) JSONSchema() map[string]any {
+	list := map[string]any{"type": "array", "items": map[string]any{"$ref": "#/components/schemas/EmailSendBody"}}
+	return map[string]any{"oneOf": []any{list, map[string]any{"type": "object", "properties": map[string]any{"emails": list}}}}
+}
+
+// UnmarshalJSON reads either form.
+func (b *batchBody) UnmarshalJSON(raw []byte) error {
+	var list []json.RawMessage
+	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '{' {
+		var named struct {
+			Emails []json.RawMessage `json:"emails"`
+		}
+		if err := json.Unmarshal(raw, &named); err != nil {
+			return err
+		}
+		list = named.Emails
+	} else if err := json.Unmarshal(raw, &list); err != nil {
+		return errors.New("must be a list of emails")
+	}
+	*b = list
+	return nil
+}
+
+type batchRequest struct {
+	IdempotencyKey string `header:"Idempotency-Key" doc:"Covers the whole call." example:"newsletter:2026-11"`
+	Validation     string `header:"X-Batch-Validation" doc:"strict (all or none) or permissive." example:"strict"`
+	Raw            api.Raw
+	Body           batchBody
+}
+
+// batchAnswer says what became of each email; both lists are in the order of the request.
+type batchAnswer struct {
+	Object     string         `json:"object" example:"list"`
+	Data       []batchReceipt `json:"data"`
+	Errors     []batchRefusal `json:"errors"`
+	Idempotent bool           `json:"idempotent,omitempty"`
+}
+
+type batchReceipt struct {
+	ID         ID    `json:"id" example:"0193a1ef-0d5c-7c33-8e0a-2b7c1d9e4f00"`
+	Index      int   `json:"index" example:"0"`
+	State      State `json:"status" example:"queued"`
+	Idempotent bool  `json:"idempotent,omitempty"`
+}
+
+type batchRefusal struct {
+	Index   int        `json:"index" example:"1"`
+	Code    string     `json:"code" example:"validation_error"`
+	Message string     `json:"message" example:"to: Invalid email address."`
+	Fields  api.Fields `json:"fieldErrors,omitempty"`
+}
+
+// Status is 200 for a replay.
+func (a batchAnswer) Status() int {
+	if a.Idempotent {
+		return http.StatusOK
+	}
+	return 0
+}
+
+func (s *Service) handleBatch(ctx context.Context, caller api.Caller, r batchRequest) (batchAnswer, error) {
+	var wrong api.Fields
+	key := api.CheckIdempotencyKey(&wrong, r.IdempotencyKey, "")
+	if r.Validation != "" && r.Validation != "strict" && r.Validation != "permissive" {
+		wrong.Add("X-Batch-Validation", "Must be strict or permissive.")
+	}
+	if len(r.Body) < 1 || len(r.Body) > maxBatch {
+		wrong.Add("_body", fmt.Sprintf("Must hold 1 to %d emails.", maxBatch))
+	}
+	if err := wrong.Err(); err != nil {
+		return batchAnswer{}, err
+	}
+	request := api.Idempotency{Workspace: caller.Workspace, Operation: "POST /emails/batch", Key: key}
+	if key != "" {
+		hash, err := api.HashBody(r.Raw)
+		if err != nil {
+			return batchAnswer{}, api.Invalid("_body", "Malformed JSON.")
+		}
+		request.Hash = hash
+	}
+	sender := senderOf(caller)
+	sender.Source = SourceBatch
+	return s.AcceptAll(ctx, sender, r.Body, r.Validation == "permissive", request)
+}
+
+// AcceptAll accepts many emails in one transaction. Unless it is permissive, one that is refused refuses all.
+func (s *Service) AcceptAll(ctx context.Context, sender Sender, bodies []json.RawMessage, permissive bool, request api.Idempotency) (batchAnswer, error) {
+	entries, refusals := s.admitAll(ctx, sender, bodies)
+	if len(refusals) > 0 && !permissive {
+		return batchAnswer{}, firstRefusal(refusals)
+	}
+	var answer batchAnswer
+	err := s.db.Write(ctx, func(tx *db.Tx) error {
+		stored, replayed, err := api.Once(tx, request, func() (batchAnswer, error) {
+			return s.storeAll(tx, sender, entries, slices.Clone(refusals), permissive)
+		})
+		stored.Idempotent = replayed
+		answer = stored
+		return err
+	})
+	return answer, err
+}
+
+// entry is one email of a batch that has been admitted.
+type entry struct {
+	index   int
+	rows    acceptance
+	request api.Idempotency
+}
+
+// refusal is one that has not.
+type refusal struct {
+	index int
+	err   error
+}
+
+func (s *Service) admitAll(ctx context.Context, sender Sender, bodies []json.RawMessage) (entries []entry, refusals []refusal) {
+	for i, raw := range bodies {
+		rows, request, err := s.admitOne(ctx, sender, raw)
+		if err != nil {
+			refusals = append(refusals, refusal{i, err})
+			continue
+		}
+		entries = append(entries, entry{i, rows, request})
+	}
+	return entries, refusals
+}
+
+func (s *Service) admitOne(ctx context.Context, sender Sender, raw json.RawMessage) (acceptance, api.Idempotency, error) {
+	var body sendBody
+	if err := api.Decode(raw, &body); err != nil {
+		return acceptance{}, api.Idempotency{}, err
+	}
+	var wrong api.Fields
+	request := api.Idempotency{Workspace: sender.Workspace, Operation: "POST /emails/batch item", Key: api.CheckIdempotencyKey(&wrong, "", body.IdempotencyKey)}
+	draft := body.draft(&wrong, s.world.Clock.Now())
+	if err := wrong.Err(); err != nil {
+		return acceptance{}, request, err
+	}
+	if request.Key != "" {
+		hash, err := api.HashBody(raw)
+		if err != nil {
+			return acceptance{}, request, err
+		}
+		request.Hash = hash
+	}
+	rows, err := s.admit(ctx, sender, draft)
+	return rows, request, err
+}
+
+// storeAll writes the admitted emails. An email whose own key was used before is answered with its first id and not written.
+func (s *Service) storeAll(tx *db.Tx, sender Sender, entries []entry, refusals []refusal, permissive bool) (batchAnswer, error) {
+	answer := batchAnswer{Object: "list", Data: []batchReceipt{}, Errors: []batchRefusal{}}
+	var fresh []acceptance
+	for _, e := range entries {
+		receipt, replayed, err := api.Once(tx, e.request, func() (Receipt, error) {
+			_, err := s.plans.UseEmails(tx, sender.Workspace, sender.Plan, int64(len(e.rows.recipients)))
+			return e.rows.receipt(), err
+		})
+		var public *api.Error
+		switch {
+		case errors.As(err, &public) && permissive:
+			refusals = append(refusals, refusal{e.index, public})
+			continue
+		case err != nil:
+			return answer, err
+		case !replayed:
+			fresh = append(fresh, e.rows)
+		}
+		answer.Data = append(answer.Data, batchReceipt{ID: receipt.ID, Index: e.index, State: receipt.Status, Idempotent: replayed})
+	}
+	slices.SortFunc(refusals, func(a, b refusal) int { return a.index - b.index })
+	for _, r := range refusals {
+		answer.Errors = append(answer.Errors, r.wire())
+	}
+	return answer, s.store(tx, fresh...)
+}
+
+func (r refusal) wire() batchRefusal {
+	var public *api.Error
+	if !errors.As(r.err, &public) {
+		public = api.ErrInternal
+	}
+	fields, _ := public.Details["fieldErrors"].(api.Fields)
+	return batchRefusal{Index: r.index, Code: public.Code, Message: public.Summary(), Fields: fields}
+}
+
+// firstRefusal is what a strict batch is answered with: all wrong fields of all emails, else the first other reason.
+func firstRefusal(refusals []refusal) error {
+	var wrong api.Fields
+	for _, r := range refusals {
+		var public *api.Error
+		if !errors.As(r.err, &public) || !errors.Is(public, api.ErrValidation) {
+			return r.err
+		}
+		fields, _ := public.Details["fieldErrors"].(api.Fields)
+		for name, messages := range fields {
+			for _, message := range messages {
+				wrong.Add(fmt.Sprintf("[%d].%s", r.index, name), message)
+			}
+		}
+	}
+	return wrong.Err()
+}

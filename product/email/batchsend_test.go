@@ -1,0 +1,137 @@
+package email_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"postrider/app/apptest"
+)
+
+// item is one email of a batch.
+func item(to string, more map[string]any) map[string]any {
+	body := map[string]any{"from": "hello@acme.test", "to": to, "subject": "Hello", "text": "Hello"}
+	for name, value := range more {
+		body[name] = value
+	}
+	return body
+}
+
+func sendBatch(in *apptest.Installation, body any, header map[string]string) apptest.Answer {
+	return in.CallAs(in.Key, http.MethodPost, "/emails/batch", body, header)
+}
+
+func listed(answer apptest.Answer, list string) []map[string]any {
+	var found []map[string]any
+	items, _ := answer.Body[list].([]any)
+	for _, item := range items {
+		row, _ := item.(map[string]any)
+		found = append(found, row)
+	}
+	return found
+}
+
+func TestBatchIsAcceptedInOneCallAndArrives(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		var list []any
+		for n := range 100 {
+			list = append(list, item(fmt.Sprintf("user%d@example.net", n), nil))
+		}
+		list[7] = item("user7@example.net", map[string]any{"scheduled_at": "in 1 hour"})
+		answer := sendBatch(in, list, nil)
+		data := listed(answer, "data")
+		if answer.Status != http.StatusAccepted || len(data) != 100 || len(listed(answer, "errors")) != 0 || data[7]["status"] != "scheduled" || data[8]["index"] != 8.0 {
+			t.Fatalf("%d %.300s", answer.Status, answer.Raw)
+		}
+		in.Deliver()
+		if got := len(in.Mailbox("example.net")); got != 99 {
+			t.Fatalf("%d of 99 arrived", got)
+		}
+		if record := in.Email(data[3]["id"].(string)); record.Text("source") != "batch" || record.Text("status") != "delivered" {
+			t.Errorf("%s", record.Raw)
+		}
+	})
+}
+
+func TestStrictBatchIsAllOrNone(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		answer := sendBatch(in, map[string]any{"emails": []any{item("ann@example.net", nil), item("nobody", nil), item("bob@example.net", map[string]any{"subject": ""}), 5}}, nil)
+		fields := answer.Text("error", "details", "fieldErrors")
+		for _, want := range []string{"[1].to[0]", "[2].subject", "[3]._body"} {
+			if !strings.Contains(fields, want) {
+				t.Errorf("%s is not named: %s", want, fields)
+			}
+		}
+		if answer.Status != http.StatusBadRequest {
+			t.Errorf("status %d", answer.Status)
+		}
+		refused := sendBatch(in, []any{item("ann@example.net", nil), item("ann@example.net", map[string]any{"from": "a@elsewhere.test"})}, nil)
+		if refused.Text("error", "code") != "invalid_from_address" {
+			t.Errorf("%d %s", refused.Status, refused.Raw)
+		}
+		if list := listed(in.Call(http.MethodGet, "/emails", nil), "data"); len(list) != 0 {
+			t.Fatalf("%d emails were kept of batches that were refused", len(list))
+		}
+	})
+}
+
+func TestPermissiveBatchKeepsWhatIsGood(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		answer := sendBatch(in, []any{item("ann@example.net", nil), item("nobody", nil), item("bob@example.net", map[string]any{"from": "a@elsewhere.test"}), item("cat@example.net", nil)},
+			map[string]string{"X-Batch-Validation": "permissive"})
+		data, refusals := listed(answer, "data"), listed(answer, "errors")
+		if answer.Status != http.StatusAccepted || len(data) != 2 || data[1]["index"] != 3.0 || len(refusals) != 2 || refusals[0]["code"] != "validation_error" || refusals[1]["code"] != "invalid_from_address" {
+			t.Fatalf("%d %s", answer.Status, answer.Raw)
+		}
+		in.Deliver()
+		if got := len(in.Mailbox("example.net")); got != 2 {
+			t.Fatalf("%d arrived", got)
+		}
+	})
+}
+
+func TestBatchAndItsEmailsCanBeRetried(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		list := []any{item("ann@example.net", nil), item("bob@example.net", nil)}
+		header := map[string]string{"Idempotency-Key": "batch:1234"}
+		first, again := sendBatch(in, list, header), sendBatch(in, list, header)
+		if again.Status != http.StatusOK || again.Body["idempotent"] != true || listed(first, "data")[0]["id"] != listed(again, "data")[0]["id"] {
+			t.Fatalf("%d %s", again.Status, again.Raw)
+		}
+		if other := sendBatch(in, list[:1], header); other.Text("error", "code") != "idempotency_key_reused" {
+			t.Errorf("%d %s", other.Status, other.Raw)
+		}
+		keyed := item("cat@example.net", map[string]any{"idempotency_key": "welcome:cat:1"})
+		one := listed(sendBatch(in, []any{keyed}, nil), "data")[0]
+		two := listed(sendBatch(in, []any{keyed, item("dan@example.net", nil)}, nil), "data")
+		if two[0]["id"] != one["id"] || two[0]["idempotent"] != true || two[1]["idempotent"] != nil {
+			t.Errorf("%v, then %v", one, two)
+		}
+		in.Deliver()
+		if got := len(in.Mailbox("example.net")); got != 4 {
+			t.Errorf("%d messages for four people", got)
+		}
+	})
+}
+
+func TestBatchHasItsLimits(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	var many []any
+	for range 101 {
+		many = append(many, item("ann@example.net", nil))
+	}
+	for name, body := range map[string]any{"too many": many, "none": []any{}, "no list": map[string]any{}, "a word": "x"} {
+		if answer := sendBatch(in, body, nil); answer.Status != http.StatusBadRequest {
+			t.Errorf("%s: %d %s", name, answer.Status, answer.Raw)
+		}
+	}
+	if answer := sendBatch(in, many[:1], map[string]string{"X-Batch-Validation": "lenient"}); answer.Status != http.StatusBadRequest {
+		t.Errorf("mode: %d", answer.Status)
+	}
+}

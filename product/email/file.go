@@ -1,0 +1,241 @@
+package email
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"unicode"
+
+	"postrider/platform/api"
+)
+
+// File is an attachment on its way in.
+type File struct {
+	Filename, ContentType, ContentID string
+	Inline                           bool
+	Content                          []byte
+}
+
+// Limits of attachments, measured on the decoded bytes.
+const (
+	maxFiles       = 20
+	maxFileBytes   = 10 << 20
+	maxFilesBytes  = 25 << 20
+	maxFilename    = 255
+	maxZipEntries  = 10_000
+	contentIDLimit = 255
+)
+
+// fileBody is an attachment as it is sent. Both spellings of the names are in use.
+type fileBody struct {
+	Filename         string      `json:"filename" example:"invoice.pdf"`
+	Content          fileContent `json:"content" example:"JVBERi0xLjQK"`
+	ContentType      string      `json:"content_type" example:"application/pdf"`
+	ContentTypeCamel string      `json:"contentType"`
+	ContentID        string      `json:"content_id"`
+	ContentIDCamel   string      `json:"contentId"`
+	InlineContentID  string      `json:"inline_content_id"`
+	Disposition      string      `json:"disposition" example:"attachment"`
+}
+
+// fileContent is bytes in any of the three encodings that SDKs send: base64, a list of numbers, or a serialised Buffer.
+type fileContent []byte
+
+// JSONSchema describes the three encodings.
+func (fileContent) JSONSchema() map[string]any {
+	numbers := map[string]any{"type": "array", "items": map[string]any{"type": "integer", "minimum": 0, "maximum": 255}}
+	return map[string]any{"oneOf": []any{
+		map[string]any{"type": "string", "contentEncoding": "base64"}, numbers,
+		map[string]any{"type": "object", "properties": map[string]any{"type": map[string]any{"const": "Buffer"}, "data": numbers}},
+	}}
+}
+
+// UnmarshalJSON reads any of the three encodings.
+func (c *fileContent) UnmarshalJSON(raw []byte) error {
+	raw = bytes.TrimSpace(raw)
+	switch {
+	case len(raw) > 0 && raw[0] == '"':
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil {
+			return err
+		}
+		decoded, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\r", "", "\n", "").Replace(text))
+		if err != nil {
+			return errors.New("content must be base64")
+		}
+		*c = decoded
+		return nil
+	case len(raw) > 0 && raw[0] == '{':
+		var buffer struct {
+			Type string     `json:"type"`
+			Data numberList `json:"data"`
+		}
+		if err := json.Unmarshal(raw, &buffer); err != nil || buffer.Type != "Buffer" {
+			return errors.New("content must be base64, a list of bytes or a Buffer")
+		}
+		*c = fileContent(buffer.Data)
+		return nil
+	}
+	var numbers numberList
+	if err := json.Unmarshal(raw, &numbers); err != nil {
+		return errors.New("content must be base64, a list of bytes or a Buffer")
+	}
+	*c = fileContent(numbers)
+	return nil
+}
+
+// numberList is a JSON list of the numbers 0 to 255, read without a value for each of them: lists may have millions.
+type numberList []byte
+
+// UnmarshalJSON reads the list; its syntax has been checked already.
+func (l *numberList) UnmarshalJSON(raw []byte) error {
+	if bytes.Equal(raw, []byte("null")) {
+		return nil
+	}
+	if len(raw) < 2 || raw[0] != '[' {
+		return errors.New("not a list")
+	}
+	list := make([]byte, 0, len(raw)/3)
+	number, digits := 0, 0
+	for _, b := range raw[1:] {
+		switch {
+		case b >= '0' && b <= '9':
+			number, digits = number*10+int(b-'0'), digits+1
+			if number > 255 || digits > 3 {
+				return errors.New("not a byte")
+			}
+		case b == ',' || b == ']':
+			if digits > 0 {
+				list = append(list, byte(number))
+			}
+			number, digits = 0, 0
+		case b != ' ' && b != '\n' && b != '\r' && b != '\t':
+			return errors.New("not a byte")
+		}
+	}
+	*l = list
+	return nil
+}
+
+func checkFiles(wrong *api.Fields, bodies []fileBody) []File {
+	if len(bodies) > maxFiles {
+		wrong.Add("attachments", fmt.Sprintf("At most %d attachments are allowed.", maxFiles))
+		return nil
+	}
+	total := 0
+	var files []File
+	for i, body := range bodies {
+		at := func(field string) string { return fmt.Sprintf("attachments[%d].%s", i, field) }
+		file := body.file()
+		total += len(file.Content)
+		if len(body.Content) == 0 {
+			wrong.Add(at("content"), "Content is required.")
+		}
+		if len(file.Content) > maxFileBytes {
+			wrong.Add(at("content"), "A file must have at most 10 MB.")
+		}
+		if problem := nameProblem(file.Filename); problem != "" {
+			wrong.Add(at("filename"), problem)
+		}
+		if problem := blockedProblem(file); problem != "" {
+			wrong.Add(at("filename"), problem)
+		}
+		if len(file.ContentID) > contentIDLimit || !isPrintable(file.ContentID) || strings.ContainsAny(file.ContentID, `<>()"\ `) {
+			wrong.Add(at("content_id"), "Must be at most 255 printable ASCII characters without spaces, quotes, backslashes and brackets.")
+		}
+		files = append(files, file)
+	}
+	if total > maxFilesBytes {
+		wrong.Add("attachments", "All files together must have at most 25 MB.")
+	}
+	return files
+}
+
+func (b fileBody) file() File {
+	file := File{
+		Filename:    path.Base(strings.ReplaceAll(strings.TrimSpace(b.Filename), `\`, "/")),
+		ContentType: first(b.ContentType, b.ContentTypeCamel),
+		ContentID:   strings.Trim(first(b.ContentID, b.ContentIDCamel, b.InlineContentID), "<>"),
+		Content:     b.Content,
+	}
+	file.Inline = file.ContentID != "" || b.Disposition == "inline"
+	if file.ContentType == "" {
+		if file.ContentType = mime.TypeByExtension(path.Ext(file.Filename)); file.ContentType == "" {
+			file.ContentType = http.DetectContentType(file.Content)
+		}
+	}
+	return file
+}
+
+func nameProblem(name string) string {
+	switch {
+	case name == "" || name == "." || name == ".." || name == "/":
+		return "A file name is required."
+	case len(name) > maxFilename:
+		return "Must have at most 255 bytes."
+	case strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) >= 0:
+		return "Must not contain control characters."
+	}
+	return ""
+}
+
+func isPrintable(s string) bool {
+	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
+}
+
+// blockedTypes are extensions that mailbox providers refuse because opening such a file runs it.
+var blockedTypes = strings.Fields(`
+	adp app asp bas bat cer chm cmd com cpl crt csh der exe fxp gadget hlp hta inf ins isp its js jse ksh lib lnk mad maf mag
+	mam maq mar mas mat mau mav maw mda mdb mde mdt mdw mdz msc msh msh1 msh2 mshxml msh1xml msh2xml msi msp mst ops pcd pif
+	plg prf prg reg scf scr sct shb shs sys ps1 ps1xml ps2 ps2xml psc1 psc2 tmp url vb vbe vbs vps vsmacros vss vst vsw vxd
+	ws wsc wsf wsh xnk jar apk dll iso img vhd vhdx sh bash py pyw`)
+
+// programs are the first bytes of files that run: Windows, Linux and macOS.
+var programs = []string{"MZ", "\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
+
+func blockedProblem(file File) string {
+	if extension, blocked := blockedExtension(file.Filename); blocked {
+		return fmt.Sprintf("File type .%s is not allowed.", extension)
+	}
+	for _, magic := range programs {
+		if bytes.HasPrefix(file.Content, []byte(magic)) {
+			return "Programs are not allowed, whatever their name."
+		}
+	}
+	if !bytes.HasPrefix(file.Content, []byte("PK\x03\x04")) {
+		return ""
+	}
+	archive, err := zip.NewReader(bytes.NewReader(file.Content), int64(len(file.Content)))
+	if err != nil {
+		return "" // damaged archives cannot be opened by the recipient either
+	}
+	for i, entry := range archive.File {
+		if i >= maxZipEntries {
+			return fmt.Sprintf("The archive contains more than %d files.", maxZipEntries)
+		}
+		if extension, blocked := blockedExtension(entry.Name); blocked {
+			return fmt.Sprintf("The archive contains a file of type .%s, which is not allowed.", extension)
+		}
+	}
+	return ""
+}
+
+// blockedExtension looks past the dots and spaces that Windows drops from the end of a name, and at parts that hide behind a semicolon.
+func blockedExtension(name string) (string, bool) {
+	for part := range strings.SplitSeq(name, ";") {
+		part = strings.TrimRight(part, ". \t\u00a0")
+		extension := strings.ToLower(strings.TrimPrefix(path.Ext(part), "."))
+		if slices.Contains(blockedTypes, strings.TrimSpace(extension)) {
+			return extension, true
+		}
+	}
+	return "", false
+}

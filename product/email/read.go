@@ -1,0 +1,171 @@
+package email
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/blob"
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/platform/space"
+)
+
+// maxTimeline bounds the timeline of one record; the sub-lists have the rest.
+const maxTimeline = 500
+
+// findEmail returns the email of the workspace; a foreign, missing or malformed id is one answer.
+func findEmail(tx *db.Tx, ws space.ID, id string) (Email, error) {
+	if !api.IsID(id) {
+		return Email{}, api.NotFound("email")
+	}
+	e, err := selectEmail(tx, ws, ID(id))
+	if errors.Is(err, db.ErrNotFound) {
+		return Email{}, api.NotFound("email")
+	}
+	return e, err
+}
+
+// Get returns an email with its content, its recipients and its timeline.
+func (s *Service) Get(ctx context.Context, ws space.ID, id string) (Record, error) {
+	var record Record
+	var ref string
+	err := s.db.Read(ctx, func(tx *db.Tx) error {
+		e, err := findEmail(tx, ws, id)
+		if err != nil {
+			return err
+		}
+		record, ref, err = assemble(tx, e)
+		return err
+	})
+	if err != nil {
+		return Record{}, err
+	}
+	return s.withLargeContent(ctx, record, ref)
+}
+
+// withLargeContent fills in what is not kept in the database. An empty ref means that nothing is missing.
+func (s *Service) withLargeContent(ctx context.Context, record Record, ref string) (Record, error) {
+	if ref == "" {
+		return record, nil
+	}
+	content, err := s.largeContent(ctx, ref)
+	record.HTML, record.Text = api.Ref(content.HTML), api.Ref(content.Text)
+	return record, err
+}
+
+func assemble(tx *db.Tx, e Email) (record Record, contentRef string, err error) {
+	content, contentRef, err := selectContent(tx, e.Workspace, e.ID)
+	if err != nil {
+		return Record{}, "", err
+	}
+	recipients, err := selectRecipients(tx, e.Workspace, e.ID)
+	if err != nil {
+		return Record{}, "", err
+	}
+	events, err := event.OfSubject(tx, e.Workspace, string(e.ID), "", maxTimeline, 0)
+	if err != nil {
+		return Record{}, "", err
+	}
+	attempts, err := selectAttempts(tx, e.Workspace, e.ID, "", maxTimeline, 0)
+	if err != nil {
+		return Record{}, "", err
+	}
+	record = Record{Row: newRow(e), HTML: api.Ref(content.HTML), Text: api.Ref(content.Text), Headers: content.Headers, Metadata: orEmptyObject(e.Metadata)}
+	if e.Status == Failed || e.Status == Bounced || e.Status == Suppressed {
+		record.Failure = e.Failure
+	}
+	if record.Headers == nil {
+		record.Headers = map[string]string{}
+	}
+	for _, r := range recipients {
+		record.Recipients = append(record.Recipients, newRecipientRecord(r))
+		if next := r.NextAttemptAt; !next.IsZero() && (time.Time(record.NextAttempt).IsZero() || next.Before(time.Time(record.NextAttempt))) {
+			record.NextAttempt = api.Time(next)
+		}
+	}
+	record.Timeline, err = timeline(events, attempts, recipients)
+	return record, contentRef, err
+}
+
+// timeline tells the life of an email from its events, and from its attempts when they began.
+func timeline(events []event.Event, attempts []storedAttempt, recipients []Recipient) ([]timelineEntry, error) {
+	var entries []timelineEntry
+	for _, e := range events {
+		var data eventData
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			return nil, fmt.Errorf("event %s: %w", e.ID, err)
+		}
+		entries = append(entries, timelineEntry{Type: e.Type, Status: statusOf[e.Type], Recipient: api.Ref(e.Recipient),
+			OccurredAt: api.Time(e.OccurredAt), Message: eventMessage(e.Type, data), EventID: api.Ref(e.ID), AttemptID: api.Ref(data.AttemptID)})
+	}
+	for _, a := range attempts {
+		message := fmt.Sprintf("Attempt %d started.", a.Number)
+		if a.MXHost != "" {
+			message = fmt.Sprintf("Attempt %d started, to %s.", a.Number, a.MXHost)
+		}
+		entries = append(entries, timelineEntry{Type: "email.sending", Status: Sending, Recipient: api.Ref(a.recipient),
+			OccurredAt: api.Time(a.StartedAt), Message: message, AttemptID: api.Ref(a.ID)})
+	}
+	for _, r := range recipients {
+		if r.State == Sending && r.NextAttemptAt.IsZero() {
+			entries = append(entries, timelineEntry{Type: "email.sending", Status: Sending, Recipient: api.Ref(r.Address),
+				OccurredAt: api.Time(r.TakenAt), Message: fmt.Sprintf("Attempt %d is under way.", r.Attempts)})
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b timelineEntry) int { return time.Time(a.OccurredAt).Compare(time.Time(b.OccurredAt)) })
+	return entries, nil
+}
+
+func eventMessage(kind string, data eventData) string {
+	switch {
+	case kind == "email.queued":
+		return "Accepted and queued."
+	case kind == "email.scheduled" && data.ScheduledAt != nil:
+		return "Scheduled for " + time.Time(*data.ScheduledAt).UTC().Format(time.RFC3339) + "."
+	case kind == "email.accepted" && data.Delivery != nil:
+		return data.Delivery.Response + " from " + data.Delivery.MXHost
+	case kind == "email.sent":
+		return "All recipients processed."
+	case kind == "email.delivered":
+		return "Delivered to the recipient's mail server."
+	case kind == "email.delivery_delayed" && data.Delay != nil:
+		return data.Delay.Message
+	case kind == "email.bounced" && data.Bounce != nil:
+		return data.Bounce.Message
+	case kind == "email.failed" && data.Failed != nil:
+		return data.Failed.Message
+	case kind == "email.cancelled":
+		return "Cancelled before it was sent."
+	}
+	return kind
+}
+
+// facts are the parts of an event's data that belong to its type alone.
+func facts(raw json.RawMessage) (json.RawMessage, error) {
+	var data eventData
+	if err := json.Unmarshal(raw, &data); err != nil {
+		return nil, err
+	}
+	if data.Delivery != nil {
+		return json.Marshal(data.Delivery)
+	}
+	return json.Marshal(data.extras)
+}
+
+// ReferencedBlobs tells which blobs belong to an email.
+func (s *Service) ReferencedBlobs(ctx context.Context, refs []blob.Ref) (map[blob.Ref]bool, error) {
+	used := make(map[blob.Ref]bool, len(refs))
+	err := s.db.Read(ctx, func(tx *db.Tx) error {
+		found, err := selectReferenced(tx, refs)
+		for _, ref := range found {
+			used[ref] = true
+		}
+		return err
+	})
+	return used, err
+}

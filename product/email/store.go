@@ -1,0 +1,298 @@
+package email
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"postrider/platform/blob"
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/product/domain"
+)
+
+func insertEmails(tx *db.Tx, all []acceptance) error {
+	var values []any
+	for _, a := range all {
+		e := a.email
+		values = append(values, e.ID, e.Workspace, e.Domain, db.NullText(e.Tenant), db.NullText(e.KeyID), e.Source, e.MessageID, e.Status, e.From,
+			e.FromDomain, encode(e.Addresses), e.Subject, encode(e.Tags), string(orEmptyObject(e.Metadata)), searchText(e),
+			db.NullText(e.IdempotencyKey), e.SizeBytes, e.Attachments, e.Recipients, e.TrackOpens, e.TrackClicks, e.Test, e.Provider,
+			e.CreatedAt, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.ExpiresAt)
+	}
+	_, err := tx.InsertRows(`
+		INSERT INTO email (id, workspace_id, domain_id, tenant_id, api_key_id, source, message_id, status, sender, sender_domain,
+			addresses, subject, tags, metadata, search, idempotency_key, size_bytes, attachment_count, recipient_count,
+			track_opens, track_clicks, test, provider, created_at, updated_at, scheduled_at, queued_at, expires_at)`, 28, values, ``)
+	return err
+}
+
+const emailColumns = `email.id, email.workspace_id, domain_id, tenant_id, api_key_id, source, message_id, status, delayed, sender,
+	sender_domain, addresses, subject, tags, metadata, idempotency_key, size_bytes, attachment_count, recipient_count, track_opens,
+	track_clicks, test, provider, failure, created_at, updated_at, scheduled_at, queued_at, sent_at, email.delivered_at, expires_at`
+
+func scanEmail(s db.Scanner) (Email, error) {
+	var e Email
+	var addresses, tags, metadata, failure string
+	err := s.Scan(&e.ID, &e.Workspace, &e.Domain, db.Text(&e.Tenant), db.Text(&e.KeyID), &e.Source, &e.MessageID, &e.Status, &e.Delayed, &e.From,
+		&e.FromDomain, &addresses, &e.Subject, &tags, &metadata, db.Text(&e.IdempotencyKey), &e.SizeBytes, &e.Attachments, &e.Recipients,
+		&e.TrackOpens, &e.TrackClicks, &e.Test, &e.Provider, db.Text(&failure), db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), db.Time(&e.ScheduledAt),
+		db.Time(&e.QueuedAt), db.Time(&e.SentAt), db.Time(&e.DeliveredAt), db.Time(&e.ExpiresAt))
+	if err != nil {
+		return e, err
+	}
+	e.Metadata = json.RawMessage(metadata)
+	return e, errors.Join(decode(addresses, &e.Addresses), decode(tags, &e.Tags), decode(failure, &e.Failure))
+}
+
+// lockEmailsOfRecipients serves delivery, which works across workspaces.
+func lockEmailsOfRecipients(tx *db.Tx, recipients []string) ([]Email, error) {
+	return db.All(tx, scanEmail, `
+		SELECT `+emailColumns+` FROM email
+		WHERE email.id IN (SELECT email_id FROM email_recipient WHERE email_recipient.id {in $1})
+		ORDER BY email.id
+		{for_update}`, recipients)
+}
+
+func selectEmail(tx *db.Tx, ws space.ID, id ID) (Email, error) {
+	return db.One(tx, scanEmail, `
+		SELECT `+emailColumns+` FROM email
+		WHERE workspace_id = $1 AND id = $2`, ws, id)
+}
+
+func lockEmail(tx *db.Tx, ws space.ID, id ID) (Email, error) {
+	return db.One(tx, scanEmail, `
+		SELECT `+emailColumns+` FROM email
+		WHERE workspace_id = $1 AND id = $2
+		{for_update}`, ws, id)
+}
+
+// updateEmail writes what follows from the recipients; the row is locked by the transaction.
+func updateEmail(tx *db.Tx, e Email) error {
+	var failure any
+	if e.Failure != nil {
+		failure = encode(e.Failure)
+	}
+	_, err := tx.Exec(`
+		UPDATE email SET status = $1, delayed = $2, failure = $3, updated_at = $4, scheduled_at = $5, queued_at = $6, sent_at = $7,
+			delivered_at = $8, expires_at = $9
+		WHERE workspace_id = $10 AND id = $11`,
+		e.Status, e.Delayed, failure, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.SentAt, e.DeliveredAt, e.ExpiresAt, e.Workspace, e.ID)
+	return err
+}
+
+func insertContents(tx *db.Tx, all []acceptance) error {
+	var values []any
+	for _, a := range all {
+		c := a.content
+		if a.contentBlob != "" {
+			c = Content{Headers: c.Headers}
+		}
+		values = append(values, a.email.ID, a.email.Workspace, db.NullText(c.HTML), db.NullText(c.Text), encode(c.Headers), db.NullText(a.contentBlob))
+	}
+	_, err := tx.InsertRows(`INSERT INTO email_content (email_id, workspace_id, html, text, headers, blob)`, 6, values, ``)
+	return err
+}
+
+func selectContent(tx *db.Tx, ws space.ID, id ID) (Content, string, error) {
+	type row struct {
+		content Content
+		headers string
+		ref     string
+	}
+	found, err := db.One(tx, func(s db.Scanner) (r row, err error) {
+		err = s.Scan(db.Text(&r.content.HTML), db.Text(&r.content.Text), &r.headers, db.Text(&r.ref))
+		return r, err
+	}, `
+		SELECT html, text, headers, blob FROM email_content
+		WHERE workspace_id = $1 AND email_id = $2`, ws, id)
+	if err != nil {
+		return Content{}, "", err
+	}
+	err = decode(found.headers, &found.content.Headers)
+	return found.content, found.ref, err
+}
+
+func insertRecipients(tx *db.Tx, recipients []Recipient) error {
+	values := make([]any, 0, 8*len(recipients))
+	for _, r := range recipients {
+		values = append(values, r.ID, r.Workspace, r.Email, r.Position, r.Kind, r.Address, r.State, r.ISP)
+	}
+	_, err := tx.InsertRows(`
+		INSERT INTO email_recipient (id, workspace_id, email_id, position, kind, address, state, isp)`, 8, values, ``)
+	return err
+}
+
+const recipientColumns = `id, workspace_id, email_id, position, kind, address, state, attempts, soft_bounces, isp, smtp_code,
+	enhanced_code, response, bounce, delay_told_at, unnamed_since, delivered_at, next_attempt_at, taken_at`
+
+func scanRecipient(s db.Scanner) (Recipient, error) {
+	var r Recipient
+	var bounce string
+	var code *int
+	err := s.Scan(&r.ID, &r.Workspace, &r.Email, &r.Position, &r.Kind, &r.Address, &r.State, &r.Attempts, &r.SoftBounces, db.Text(&r.ISP), &code,
+		db.Text(&r.Enhanced), db.Text(&r.Response), db.Text(&bounce), db.Time(&r.DelayToldAt), db.Time(&r.UnnamedSince),
+		db.Time(&r.DeliveredAt), db.Time(&r.NextAttemptAt), db.Time(&r.TakenAt))
+	if err != nil {
+		return r, err
+	}
+	if code != nil {
+		r.SMTPCode = *code
+	}
+	return r, decode(bounce, &r.Bounce)
+}
+
+// selectRecipientsByID serves delivery, which works across workspaces.
+func selectRecipientsByID(tx *db.Tx, ids []string) ([]Recipient, error) {
+	return db.All(tx, scanRecipient, `
+		SELECT `+recipientColumns+` FROM email_recipient
+		WHERE id {in $1}`, ids)
+}
+
+func selectRecipients(tx *db.Tx, ws space.ID, id ID) ([]Recipient, error) {
+	return db.All(tx, scanRecipient, `
+		SELECT `+recipientColumns+` FROM email_recipient
+		WHERE workspace_id = $1 AND email_id = $2
+		ORDER BY position`, ws, id)
+}
+
+type recipientState struct {
+	email ID
+	state State
+}
+
+// selectStates serves delivery, which works across workspaces.
+func selectStates(tx *db.Tx, emails []ID) ([]recipientState, error) {
+	return db.All(tx, func(s db.Scanner) (r recipientState, err error) {
+		err = s.Scan(&r.email, &r.state)
+		return r, err
+	}, `
+		SELECT email_id, state FROM email_recipient
+		WHERE email_id {in $1}`, emails)
+}
+
+// updateRecipient writes a recipient whose email the transaction has locked.
+func updateRecipient(tx *db.Tx, r Recipient) error {
+	var bounce, code any
+	if r.Bounce != nil {
+		bounce = encode(r.Bounce)
+	}
+	if r.SMTPCode != 0 {
+		code = r.SMTPCode
+	}
+	_, err := tx.Exec(`
+		UPDATE email_recipient SET state = $1, attempts = $2, soft_bounces = $3, smtp_code = $4, enhanced_code = $5, response = $6,
+			bounce = $7, delay_told_at = $8, unnamed_since = $9, delivered_at = $10, next_attempt_at = $11, taken_at = $12
+		WHERE workspace_id = $13 AND id = $14`,
+		r.State, r.Attempts, r.SoftBounces, code, db.NullText(r.Enhanced), db.NullText(r.Response), bounce, r.DelayToldAt, r.UnnamedSince,
+		r.DeliveredAt, r.NextAttemptAt, r.TakenAt, r.Workspace, r.ID)
+	return err
+}
+
+func insertAttachments(tx *db.Tx, e Email, attachments []Attachment) error {
+	values := make([]any, 0, 10*len(attachments))
+	for i, a := range attachments {
+		values = append(values, a.ID, e.Workspace, e.ID, i, a.Filename, a.ContentType, db.NullText(a.ContentID), a.Inline, a.SizeBytes, a.Blob)
+	}
+	_, err := tx.InsertRows(`
+		INSERT INTO email_attachment (id, workspace_id, email_id, position, filename, content_type, content_id, inline, size_bytes, blob)`,
+		10, values, ``)
+	return err
+}
+
+func selectAttachments(tx *db.Tx, ws space.ID, id ID) ([]Attachment, error) {
+	return db.All(tx, func(s db.Scanner) (a Attachment, err error) {
+		err = s.Scan(&a.ID, &a.Filename, &a.ContentType, db.Text(&a.ContentID), &a.Inline, &a.SizeBytes, &a.Blob)
+		return a, err
+	}, `
+		SELECT id, filename, content_type, content_id, inline, size_bytes, blob FROM email_attachment
+		WHERE workspace_id = $1 AND email_id = $2
+		ORDER BY position`, ws, id)
+}
+
+func insertAttempts(tx *db.Tx, rows []attemptRow) error {
+	values := make([]any, 0, 12*len(rows))
+	for _, row := range rows {
+		r, a := row.recipient, row.attempt
+		values = append(values, a.ID, r.Workspace, r.Email, r.ID, a.Number, r.Address, a.Outcome, a.Stage, a.StartedAt, a.FinishedAt, a.NextAt,
+			encode(a.AttemptDetails))
+	}
+	_, err := tx.InsertRows(`
+		INSERT INTO email_attempt (id, workspace_id, email_id, recipient_id, number, recipient, outcome, stage, started_at,
+			finished_at, next_at, details)`, 12, values, ``)
+	return err
+}
+
+type storedAttempt struct {
+	Attempt
+	recipient string
+}
+
+func selectAttempts(tx *db.Tx, ws space.ID, id ID, recipient string, limit, offset int) ([]storedAttempt, error) {
+	return db.All(tx, func(s db.Scanner) (a storedAttempt, err error) {
+		var details string
+		if err := s.Scan(&a.ID, &a.Number, &a.recipient, &a.Outcome, &a.Stage, db.Time(&a.StartedAt), db.Time(&a.FinishedAt), db.Time(&a.NextAt),
+			&details); err != nil {
+			return a, err
+		}
+		return a, json.Unmarshal([]byte(details), &a.AttemptDetails)
+	}, `
+		SELECT id, number, recipient, outcome, stage, started_at, finished_at, next_at, details FROM email_attempt
+		WHERE workspace_id = $1 AND email_id = $2 AND ($3 = '' OR recipient = $3)
+		ORDER BY started_at, id
+		LIMIT $4 OFFSET $5`, ws, id, recipient, limit, offset)
+}
+
+func countAttempts(tx *db.Tx, ws space.ID, id ID, recipient string) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT COUNT(*) FROM email_attempt
+		WHERE workspace_id = $1 AND email_id = $2 AND ($3 = '' OR recipient = $3)`, ws, id, recipient)
+}
+
+func encode(value any) string {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		panic(fmt.Sprintf("email: %T cannot be stored: %v", value, err))
+	}
+	return string(raw)
+}
+
+// decode reads stored JSON; empty text leaves the target as it is.
+func decode(text string, target any) error {
+	if text == "" {
+		return nil
+	}
+	if err := json.Unmarshal([]byte(text), target); err != nil {
+		return fmt.Errorf("stored JSON: %w", err)
+	}
+	return nil
+}
+
+func cancelRecipients(tx *db.Tx, ws space.ID, id ID) error {
+	_, err := tx.Exec(`
+		UPDATE email_recipient SET state = 'cancelled'
+		WHERE workspace_id = $1 AND email_id = $2 AND state = 'scheduled'`, ws, id)
+	return err
+}
+
+// selectReferenced looks across workspaces: equal contents are one blob.
+func selectReferenced(tx *db.Tx, refs []blob.Ref) ([]blob.Ref, error) {
+	return db.All(tx, db.Value[blob.Ref], `
+		SELECT blob FROM email_attachment
+		WHERE blob {in $1}
+		UNION
+		SELECT blob FROM email_content
+		WHERE blob {in $1}`, refs)
+}
+
+func selectScheduledFrom(tx *db.Tx, ws space.ID, from domain.ID, limit int) ([]resource, error) {
+	return db.All(tx, func(s db.Scanner) (r resource, err error) {
+		r.Type = "email"
+		err = s.Scan(&r.ID)
+		return r, err
+	}, `
+		SELECT id FROM email
+		WHERE workspace_id = $1 AND domain_id = $2 AND status = 'scheduled'
+		ORDER BY id
+		LIMIT $3`, ws, from, limit)
+}

@@ -1,0 +1,175 @@
+package email
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"postrider/mail/smtp"
+	"postrider/platform/api"
+	"postrider/platform/blob"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/platform/space"
+	"postrider/product/domain"
+	"postrider/product/tenant"
+)
+
+// Taken is one recipient that is to be mailed now.
+type Taken struct {
+	Item      queue.Item
+	Recipient Recipient
+	Email     Email
+	Domain    domain.Domain
+}
+
+// Take marks the recipients of claimed items as being sent and returns those that may be. The others are settled at once:
+// what was cancelled leaves the queue, what may no longer be sent fails. It runs in the transaction of the claim, so a
+// cancel comes before it or after it, never between.
+func (s *Service) Take(tx *db.Tx, items []queue.Item) ([]Taken, error) {
+	if len(items) == 0 {
+		return nil, nil
+	}
+	batch, err := s.loadBatch(tx, items)
+	if err != nil {
+		return nil, err
+	}
+	var taken []Taken
+	var done []string
+	for _, item := range items {
+		r, ok := batch.recipients[RecipientID(item.ID)]
+		if !ok || r.State.Terminal() {
+			done = append(done, item.ID)
+			continue
+		}
+		e := batch.emails[r.Email]
+		if reason := batch.refusal(e, r); reason != nil {
+			batch.fail(r, reason)
+			done = append(done, item.ID)
+			continue
+		}
+		batch.start(r)
+		taken = append(taken, Taken{Item: item, Recipient: *r, Email: *e, Domain: batch.domains[e.Domain]})
+	}
+	if err := queue.Finish(tx, done...); err != nil {
+		return nil, err
+	}
+	return taken, batch.save(tx)
+}
+
+// refusal tells why an email may no longer be sent, or nil. A paused customer stops only mail whose time has just come; what was
+// queued before goes on.
+func (b *batch) refusal(e *Email, r *Recipient) *Failure {
+	starting := r.State == Scheduled || r.State == Queued
+	customer := b.tenants[tenant.ID(e.Tenant)]
+	switch {
+	case starting && !b.domains[e.Domain].Sendable():
+		return &Failure{"domain_auth_broken", fmt.Sprintf("SPF or DKIM of %s no longer passes.", e.FromDomain)}
+	case r.State == Scheduled && customer.Status == tenant.Paused:
+		return &Failure{"managed_tenant_paused", "The managed customer was paused when the time to send came."}
+	case !b.tx.Now().Before(e.ExpiresAt):
+		return &Failure{"delivery_expired", fmt.Sprintf("No server accepted the message within %s.", humanDuration(e.ExpiresAt.Sub(startOf(e))))}
+	}
+	return nil
+}
+
+func startOf(e *Email) time.Time {
+	if !e.ScheduledAt.IsZero() {
+		return e.ScheduledAt
+	}
+	return e.CreatedAt
+}
+
+func humanDuration(d time.Duration) string {
+	if d >= time.Hour && d%time.Hour == 0 {
+		return fmt.Sprintf("%d hours", d/time.Hour)
+	}
+	return fmt.Sprintf("%d minutes", d/time.Minute)
+}
+
+// start moves a recipient to sending. A recipient that was being sent already was lost with its worker; that attempt is
+// recorded, because the server may have taken the message.
+func (b *batch) start(r *Recipient) {
+	e := b.emails[r.Email]
+	now := b.tx.Now()
+	if r.State == Sending && r.NextAttemptAt.IsZero() {
+		b.attempts = append(b.attempts, attemptRow{*r, Attempt{
+			ID: b.service.world.NewID(), Number: r.Attempts, Outcome: AttemptConnectionFailed, Stage: smtp.StageEndOfData,
+			StartedAt: r.TakenAt, FinishedAt: now, NextAt: now,
+			AttemptDetails: AttemptDetails{ISP: r.ISP, Response: "The worker stopped before the outcome was recorded.", Ambiguous: true},
+		}})
+	}
+	if r.State == Scheduled {
+		b.setState(r, Queued)
+		if e.QueuedAt.IsZero() {
+			e.QueuedAt = now
+			b.events = append(b.events, b.service.newEvent(e, nil, "email.queued", "", now, extras{}))
+		}
+	}
+	b.setState(r, Sending)
+	r.Attempts++
+	r.NextAttemptAt = time.Time{}
+	r.TakenAt = now
+}
+
+// Peek returns an email and its domain as delivery would take them, and changes nothing.
+func (s *Service) Peek(ctx context.Context, ws space.ID, id string) (t Taken, err error) {
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		if t.Email, err = findEmail(tx, ws, id); err != nil {
+			return err
+		}
+		domains, err := s.domains.Load(tx, []domain.ID{t.Email.Domain})
+		found, ok := domains[t.Email.Domain]
+		if err == nil && !ok {
+			return api.NotFound("domain")
+		}
+		t.Domain = found
+		return err
+	})
+	return t, err
+}
+
+// Letter returns what an email says, read outside any transaction that changes something.
+func (s *Service) Letter(ctx context.Context, t Taken) (content Content, attachments []Attachment, err error) {
+	var ref string
+	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		if content, ref, err = selectContent(tx, t.Email.Workspace, t.Email.ID); err != nil {
+			return err
+		}
+		if t.Email.Attachments > 0 {
+			attachments, err = selectAttachments(tx, t.Email.Workspace, t.Email.ID)
+		}
+		return err
+	})
+	if err != nil || ref == "" {
+		return content, attachments, err
+	}
+	content, err = s.largeContent(ctx, ref)
+	return content, attachments, err
+}
+
+func (s *Service) largeContent(ctx context.Context, ref string) (Content, error) {
+	r, err := s.blobs.Open(ctx, blob.Ref(ref))
+	if err != nil {
+		return Content{}, fmt.Errorf("open content: %w", err)
+	}
+	defer r.Close()
+	var content Content
+	if err := json.NewDecoder(r).Decode(&content); err != nil {
+		return Content{}, fmt.Errorf("read content: %w", err)
+	}
+	return content, nil
+}
+
+// OpenAttachment returns the content of a file.
+func (s *Service) OpenAttachment(ctx context.Context, a Attachment) (io.ReadCloser, error) {
+	return s.blobs.Open(ctx, a.Blob)
+}
+
+// headersOf loads the customer's headers for events told long after acceptance.
+func headersOf(tx *db.Tx, e *Email) (map[string]string, error) {
+	content, _, err := selectContent(tx, e.Workspace, e.ID)
+	return content.Headers, err
+}

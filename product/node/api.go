@@ -1,0 +1,116 @@
+package node
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+)
+
+const maxPage = 200
+
+// Routes returns the endpoints of nodes.
+func (s *Service) Routes() []api.Route {
+	return []api.Route{{Method: http.MethodGet, Path: "/sending-nodes", Bucket: api.BucketRead, Summary: "List the nodes that deliver mail.",
+		Handler: api.Handle(s.handleList)}}
+}
+
+type record struct {
+	Object       string       `json:"object" example:"sending_node"`
+	ID           ID           `json:"id" example:"0193a1e0-2222-7000-8000-0000000000e1"`
+	Name         string       `json:"name" example:"node-1"`
+	Region       string       `json:"region" example:"default"`
+	Provider     string       `json:"provider" example:"direct"`
+	Hostname     string       `json:"hostname" example:"mx1.mail.example.org"`
+	Addresses    []string     `json:"ip_addresses"`
+	Status       string       `json:"status" example:"active"`
+	Default      bool         `json:"default" example:"true"`
+	SPF          string       `json:"spf_include" example:"spf.mail.example.org"`
+	MX           string       `json:"mx_host" example:"mx1.mail.example.org"`
+	Bounces      string       `json:"bounce_host" example:"bounces.mail.example.org"`
+	Tracking     string       `json:"tracking_host" example:"track.mail.example.org"`
+	ReverseDNS   reverse      `json:"reverse_dns"`
+	Capabilities capabilities `json:"capabilities"`
+	Warmup       warmup       `json:"warmup"`
+	Blocklists   []string     `json:"blocklists"`
+	Queue        *waiting     `json:"queue"`
+	CheckedAt    api.Time     `json:"checked_at"`
+}
+
+type reverse struct {
+	Status string  `json:"status" example:"pass"`
+	PTR    api.Ref `json:"ptr" example:"mx1.mail.example.org"`
+}
+
+type capabilities struct {
+	Sending   bool `json:"sending" example:"true"`
+	Receiving bool `json:"receiving" example:"false"`
+	TLS       bool `json:"tls" example:"true"`
+}
+
+type warmup struct {
+	Active   bool `json:"active" example:"false"`
+	Day      *int `json:"day"`
+	DailyCap *int `json:"daily_cap"`
+}
+
+// waiting is the mail that waits for a node: what is due, and what will be.
+type waiting struct {
+	Ready    int64 `json:"ready" example:"0"`
+	Deferred int64 `json:"deferred" example:"3"`
+}
+
+func (s *Service) handleList(ctx context.Context, caller api.Caller, q api.OffsetQuery) (page api.Page[record], err error) {
+	if err := q.Check(maxPage); err != nil {
+		return page, err
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		total, err := countNodes(tx)
+		if err != nil {
+			return err
+		}
+		nodes, err := selectNodes(tx, q.Limit, q.Offset)
+		if err != nil {
+			return err
+		}
+		records := make([]record, len(nodes))
+		for i, n := range nodes {
+			records[i] = s.newRecord(tx, n)
+			if !slices.Contains(caller.Scopes, "analytics:read") {
+				continue // how busy we are is not for everyone
+			}
+			if records[i].Queue, err = s.waitingFor(tx, n.ID); err != nil {
+				return err
+			}
+		}
+		page = api.NewPage(records, q, total)
+		return nil
+	})
+	return page, err
+}
+
+func (s *Service) newRecord(tx *db.Tx, n Node) record {
+	status := "active"
+	if tx.Now().Sub(n.SeenAt) > goneAfter {
+		status = "offline"
+	}
+	return record{Object: "sending_node", ID: n.ID, Name: n.Name, Region: n.Region, Provider: "direct", Hostname: n.Hostname, Addresses: []string{},
+		Status: status, Default: n.Region == "default", SPF: s.config.SPF, MX: s.config.MX, Bounces: s.config.Bounces, Tracking: s.config.Tracking,
+		ReverseDNS: reverse{Status: "not_checked"}, Capabilities: capabilities{Sending: true, TLS: true}, Blocklists: []string{}, CheckedAt: api.Time(n.SeenAt)}
+}
+
+// waitingFor counts what any node may deliver and what only this one may.
+func (s *Service) waitingFor(tx *db.Tx, id ID) (*waiting, error) {
+	var all waiting
+	for _, lane := range []queue.Lane{s.lane(""), s.lane(id)} {
+		ready, deferred, err := queue.Waiting(tx, lane)
+		if err != nil {
+			return nil, err
+		}
+		all.Ready, all.Deferred = all.Ready+ready, all.Deferred+deferred
+	}
+	return &all, nil
+}

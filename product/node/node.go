@@ -1,0 +1,95 @@
+// Package node knows the processes that deliver mail, so that customers can choose one and operators can see them.
+//
+//	Owns     node
+package node
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/platform/space"
+	"postrider/world"
+)
+
+// ID names a node.
+type ID string
+
+// Node is a process that delivers mail.
+type Node struct {
+	ID                ID
+	Name              string
+	Hostname          string
+	Region            string
+	StartedAt, SeenAt time.Time
+}
+
+const (
+	// sayEvery is how often a node says that it is there, goneAfter when it counts as gone if it does not.
+	sayEvery  = 10 * time.Second
+	goneAfter = time.Minute
+	// forgetAfter is when a node that is gone is no longer shown.
+	forgetAfter = 30 * 24 * time.Hour
+)
+
+// Config says who this process is, and the names that mail of all nodes goes by.
+type Config struct {
+	// ID must outlive restarts; empty means that this process does not deliver.
+	ID       ID
+	Name     string
+	Hostname string
+	Region   string
+
+	SPF, MX, Bounces, Tracking string
+}
+
+// Service keeps the list of nodes.
+type Service struct {
+	world  world.World
+	db     *db.DB
+	config Config
+	lane   func(id ID) queue.Lane
+}
+
+// New returns the service. lane is the queue of the mail that only a certain node may deliver; the empty id means any.
+func New(w world.World, d *db.DB, config Config, lane func(ID) queue.Lane) *Service {
+	if config.Region == "" {
+		config.Region = "default"
+	}
+	return &Service{world: w, db: d, config: config, lane: lane}
+}
+
+// Workers returns what keeps this node in the list.
+func (s *Service) Workers() []queue.Worker {
+	if s.config.ID == "" {
+		return nil
+	}
+	started := s.world.Clock.Now()
+	return []queue.Worker{{Name: "node", Every: sayEvery, Step: func(ctx context.Context) (bool, error) { return false, s.say(ctx, started) }}}
+}
+
+// say tells everyone that this node is there.
+func (s *Service) say(ctx context.Context, started time.Time) error {
+	return s.db.Write(ctx, func(tx *db.Tx) error {
+		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: started, SeenAt: tx.Now()})
+		if err != nil {
+			return err
+		}
+		return deleteGone(tx, tx.Now().Add(-forgetAfter))
+	})
+}
+
+// Exists tells whether there is such a node; nodes serve all workspaces.
+func (s *Service) Exists(tx *db.Tx, _ space.ID, id string) (bool, error) {
+	if !api.IsID(id) {
+		return false, nil
+	}
+	_, err := selectNode(tx, ID(id))
+	if errors.Is(err, db.ErrNotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}

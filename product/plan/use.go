@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/space"
+)
+
+// Service answers what a workspace may still use.
+type Service struct {
+	plans map[Name]Plan
+}
+
+// New returns the service of the given plans.
+func New(plans map[Name]Plan) *Service { return &Service{plans: plans} }
+
+// Errors of quotas. Waiting does not cure them within the period, so they are not rate limits.
+var (
+	ErrMonthlyQuota = api.NewError(402, "monthly_quota_exceeded", "monthly_quota_exceeded", "The plan's emails for this month are used up.")
+	ErrDailyQuota   = api.NewError(402, "daily_quota_exceeded", "daily_quota_exceeded", "The plan's emails for today are used up.")
+)
+
+// Get returns a plan by its name.
+func (s *Service) Get(name Name) (Plan, error) {
+	p, ok := s.plans[name]
+	if !ok {
+		return Plan{}, fmt.Errorf("plan %q does not exist", name)
+	}
+	return p, nil
+}
+
+// Usage is what a workspace has sent in the current month and day (UTC).
+type Usage struct {
+	Month, Day int64
+}
+
+// Quota is how much of the month's emails is used.
+type Quota struct {
+	Used     int64
+	Limit    *int64
+	ResetsAt time.Time
+}
+
+// UseEmails counts emails to the given number of recipients against the plan, or refuses them all.
+func (s *Service) UseEmails(tx *db.Tx, ws space.ID, name Name, recipients int64) (Quota, error) {
+	p, err := s.Get(name)
+	if err != nil {
+		return Quota{}, err
+	}
+	quota := Quota{Limit: p.Limits.EmailsPerMonth, ResetsAt: nextMonth(tx.Now())}
+	if quota.Used, err = use(tx, ws, monthPeriod(tx.Now()), recipients, p.Limits.EmailsPerMonth); err != nil {
+		return Quota{}, quotaError(err, ErrMonthlyQuota, name, quota.ResetsAt)
+	}
+	if _, err := use(tx, ws, dayPeriod(tx.Now()), recipients, p.Limits.EmailsPerDay); err != nil {
+		// The transaction may go on with other emails, so the month must not keep what the day refused.
+		return Quota{}, errors.Join(quotaError(err, ErrDailyQuota, name, nextDay(tx.Now())), giveBack(tx, ws, monthPeriod(tx.Now()), recipients))
+	}
+	return quota, nil
+}
+
+// ReturnEmails gives back what UseEmails took at the given moment, for mail that was never sent.
+func (s *Service) ReturnEmails(tx *db.Tx, ws space.ID, takenAt time.Time, recipients int64) error {
+	for _, period := range []string{monthPeriod(takenAt), dayPeriod(takenAt)} {
+		if err := giveBack(tx, ws, period, recipients); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EmailsUsed returns the usage of the current periods.
+func (s *Service) EmailsUsed(tx *db.Tx, ws space.ID) (Usage, error) {
+	month, err := used(tx, ws, monthPeriod(tx.Now()))
+	if err != nil {
+		return Usage{}, err
+	}
+	day, err := used(tx, ws, dayPeriod(tx.Now()))
+	return Usage{Month: month, Day: day}, err
+}
+
+// exhausted means that a limit would be passed.
+type exhausted struct{ limit, used int64 }
+
+func (e exhausted) Error() string { return fmt.Sprintf("%d of %d used", e.used, e.limit) }
+
+func quotaError(err error, public *api.Error, name Name, resets time.Time) error {
+	full, ok := err.(exhausted)
+	if !ok {
+		return err
+	}
+	return public.With("plan", name).With("limit", full.limit).With("used", full.used).With("resets_at", api.Time(resets))
+}
+
+func monthPeriod(t time.Time) string { return t.UTC().Format("2006-01") }
+func dayPeriod(t time.Time) string   { return t.UTC().Format("2006-01-02") }
+
+func nextMonth(t time.Time) time.Time {
+	return time.Date(t.UTC().Year(), t.UTC().Month()+1, 1, 0, 0, 0, 0, time.UTC)
+}
+
+func nextDay(t time.Time) time.Time {
+	return time.Date(t.UTC().Year(), t.UTC().Month(), t.UTC().Day()+1, 0, 0, 0, 0, time.UTC)
+}
+
+// Month returns the start of the month of t and of the next one.
+func Month(t time.Time) (start, end time.Time) {
+	return time.Date(t.UTC().Year(), t.UTC().Month(), 1, 0, 0, 0, 0, time.UTC), nextMonth(t)
+}

@@ -1,0 +1,84 @@
+package tenant
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/product/plan"
+)
+
+// maxSearch is the length of the longest text that a search can find; a database refuses patterns that are much longer.
+const maxSearch = maxName + 1 + maxExternalID
+
+type listQuery struct {
+	api.OffsetQuery
+	Status     []string `query:"status" doc:"active or paused." example:"active"`
+	Search     string   `query:"search" doc:"Part of the name or of the external id."`
+	ExternalID []string `query:"external_id" doc:"One or more external ids." example:"shop_4711"`
+}
+
+func (q *listQuery) check() error {
+	for _, status := range q.Status {
+		if Status(status) != Active && Status(status) != Paused {
+			return api.Invalid("status", fmt.Sprintf("%q is not a status of a managed customer.", status))
+		}
+	}
+	if utf8.RuneCountInString(q.Search) > maxSearch {
+		return api.Invalid("search", fmt.Sprintf("Must have at most %d characters.", maxSearch))
+	}
+	slices.Sort(q.Status)
+	if q.Status = slices.Compact(q.Status); len(q.Status) == 2 {
+		q.Status = nil // every customer is one or the other
+	}
+	return q.Check(maxPage)
+}
+
+// list returns a page of customers, newest first, with what the plan allows.
+func (s *Service) list(ctx context.Context, ws space.ID, p plan.Plan, q listQuery) (answer page, err error) {
+	if err := q.check(); err != nil {
+		return page{}, err
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		used, err := s.Count(tx, ws)
+		if err != nil {
+			return err
+		}
+		domains, err := s.domains.CountOfTenants(tx, ws)
+		if err != nil {
+			return err
+		}
+		total, err := q.total(tx, ws, used)
+		if err != nil {
+			return err
+		}
+		tenants, err := selectPage(tx, ws, q)
+		records := make([]Record, len(tenants))
+		for i, t := range tenants {
+			records[i] = newRecord(t, tx.Now())
+		}
+		answer = page{api.NewPage(records, q.OffsetQuery, total), newLimits(p, used, domains)}
+		return err
+	})
+	return answer, err
+}
+
+// total is how many customers the query finds over all pages, out of the number that there are. The many are never counted one
+// by one: those who are active are all but the paused.
+func (q listQuery) total(tx *db.Tx, ws space.ID, all int64) (int64, error) {
+	if q.Search != "" || len(q.ExternalID) > 0 {
+		return countTenants(tx, ws, q)
+	}
+	if len(q.Status) == 0 {
+		return all, nil
+	}
+	paused, err := countTenants(tx, ws, listQuery{Status: []string{string(Paused)}})
+	if Status(q.Status[0]) == Active {
+		return all - paused, err
+	}
+	return paused, err
+}
