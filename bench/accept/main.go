@@ -1,0 +1,207 @@
+// Command accept measures how many emails a second are accepted: POST /emails with a 2 KB body on 64 connections, embedded
+// database, an fsync before every answer. In the same run, on the same machine, it measures a bare handler that only decodes the
+// same JSON, as the bound of what HTTP in Go can do here.
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"postrider/bench/measure"
+)
+
+const (
+	connections = 64
+	bodyBytes   = 2 << 10
+)
+
+func main() {
+	during := flag.Duration("for", 10*time.Second, "how long each load lasts")
+	bare := flag.String("ready-file", "", "serve the bare handler and write its address to this file; the benchmark starts itself so")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	var err error
+	if *bare != "" {
+		err = serveBare(ctx, *bare)
+	} else {
+		err = run(ctx, *during)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "accept:", err)
+		os.Exit(1)
+	}
+}
+
+// serveBare answers 202 after decoding the body, and does nothing else.
+func serveBare(ctx context.Context, readyFile string) error {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var email struct {
+			From    string   `json:"from"`
+			To      []string `json:"to"`
+			Subject string   `json:"subject"`
+			HTML    string   `json:"html"`
+			Text    string   `json:"text"`
+		}
+		if err := json.NewDecoder(r.Body).Decode(&email); err != nil {
+			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		w.WriteHeader(http.StatusAccepted)
+		_, _ = io.WriteString(w, `{"object":"email"}`)
+	})}
+	go func() { <-ctx.Done(); server.Close() }()
+	raw := fmt.Sprintf(`{"http":"http://%s"}`, listener.Addr())
+	if err := os.WriteFile(readyFile+".new", []byte(raw), 0o600); err != nil {
+		return err
+	}
+	if err := os.Rename(readyFile+".new", readyFile); err != nil {
+		return err
+	}
+	if err := server.Serve(listener); err != http.ErrServerClosed {
+		return err
+	}
+	return nil
+}
+
+type row struct {
+	name   string
+	result measure.Result
+	cpu    time.Duration
+	memory int64
+	fsyncs float64
+	writes float64
+}
+
+func run(ctx context.Context, during time.Duration) error {
+	dir, err := os.MkdirTemp(".", "bench-accept-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program, err := measure.Build(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("build: %w", err)
+	}
+	key, err := seed(ctx, dir, program)
+	if err != nil {
+		return fmt.Errorf("prepare a workspace: %w", err)
+	}
+	bound, err := measureBare(ctx, dir, during)
+	if err != nil {
+		return fmt.Errorf("bare handler: %w", err)
+	}
+	ours, err := measureAccept(ctx, dir, program, key, during)
+	if err != nil {
+		return fmt.Errorf("accept: %w", err)
+	}
+	print(bound, ours)
+	return nil
+}
+
+// seed lets dev mode make a workspace with a verified domain, and returns its key.
+func seed(ctx context.Context, dir, program string) (string, error) {
+	p, err := measure.Start(ctx, dir, program, "dev", "--data", filepath.Join(dir, "data"), "--http", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	return p.Text("api_key"), p.Stop()
+}
+
+func measureBare(ctx context.Context, dir string, during time.Duration) (row, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return row{}, err
+	}
+	p, err := measure.Start(ctx, dir, self)
+	if err != nil {
+		return row{}, err
+	}
+	defer p.Stop()
+	return load(ctx, "bare handler, decodes only", p, "", during)
+}
+
+func measureAccept(ctx context.Context, dir, program, key string, during time.Duration) (row, error) {
+	// Only the API: deliveries in the same seconds would be another measurement.
+	p, err := measure.Start(ctx, dir, program, "serve", "--data", filepath.Join(dir, "data"), "--domain", "mail.postrider.test", "--roles", "api",
+		"--http", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	if err != nil {
+		return row{}, err
+	}
+	defer p.Stop()
+	commits, writes := counters(p)
+	r, err := load(ctx, "POST /emails, fsync before the answer", p, key, during)
+	after, writesAfter := counters(p)
+	r.fsyncs, r.writes = after-commits, writesAfter-writes
+	return r, err
+}
+
+func load(ctx context.Context, name string, p *measure.Process, key string, during time.Duration) (row, error) {
+	address := strings.TrimPrefix(p.Text("http"), "http://")
+	request := func(worker, n int) []byte {
+		body := fmt.Sprintf(`{"from":"Acme <hello@acme.test>","to":["user-%d-%d@example.net"],"subject":"Your order %d","html":"<p>%s</p>","text":"Thank you."}`,
+			worker, n, n, strings.Repeat("x", bodyBytes-150))
+		return measure.Post("/v1/emails", address, map[string]string{"Authorization": "Bearer " + key}, []byte(body))
+	}
+	if _, err := measure.Load(ctx, address, connections, during/5, request); err != nil { // warm up
+		return row{}, err
+	}
+	before := p.CPU()
+	result, err := measure.Load(ctx, address, connections, during, request)
+	if err == nil && result.Failed > 0 {
+		err = fmt.Errorf("%d requests failed, the first with %s", result.Failed, result.FirstFailure)
+	}
+	return row{name: name, result: result, cpu: p.CPU() - before, memory: p.PeakMemory()}, err
+}
+
+// counters reads commits and writes from the metrics.
+func counters(p *measure.Process) (commits, writes float64) {
+	answer, err := http.Get("http://" + p.Text("admin") + "/metrics")
+	if err != nil {
+		return 0, 0
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		number, _ := strconv.ParseFloat(value, 64)
+		switch name {
+		case "postrider_db_commits_total":
+			commits = number
+		case "postrider_db_writes_total":
+			writes = number
+		}
+	}
+	return commits, writes
+}
+
+func print(bound, ours row) {
+	fmt.Printf("accept: %d connections, %d-byte bodies, %s, %d cores shared with the load generator\n\n", connections, bodyBytes, ours.result.Took.Round(time.Second), runtime.NumCPU())
+	fmt.Printf("%-40s %10s %9s %9s %12s %9s\n", "", "requests/s", "p50", "p99", "CPU/request", "peak MB")
+	for _, r := range []row{bound, ours} {
+		fmt.Printf("%-40s %10.0f %9s %9s %12s %9.0f\n", r.name, r.result.Rate(), r.result.P50.Round(10*time.Microsecond), r.result.P99.Round(10*time.Microsecond),
+			(r.cpu / time.Duration(max(r.result.Count, 1))).Round(time.Microsecond), float64(r.memory)/1e6)
+	}
+	fmt.Printf("\nratio to the bare handler: %.2f", ours.result.Rate()/bound.result.Rate())
+	if ours.fsyncs > 0 {
+		fmt.Printf("; accepts per fsync: %.1f", ours.writes/ours.fsyncs)
+	}
+	fmt.Println()
+}

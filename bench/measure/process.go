@@ -1,0 +1,101 @@
+// Package measure is what the benchmarks have in common: processes with their cost, load over bare connections, and tables.
+package measure
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// Build compiles the program into dir and returns its path.
+func Build(ctx context.Context, dir string) (string, error) {
+	path := filepath.Join(dir, "postrider")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "./cmd/postrider")
+	build.Stderr = os.Stderr
+	return path, build.Run()
+}
+
+// Process is a running program whose cost can be read.
+type Process struct {
+	cmd *exec.Cmd
+	// Ready is what the program wrote into its ready file.
+	Ready map[string]any
+}
+
+const startWithin = 30 * time.Second
+
+// Start runs a program that announces itself with --ready-file.
+func Start(ctx context.Context, dir, program string, args ...string) (*Process, error) {
+	ready := filepath.Join(dir, fmt.Sprintf("ready-%d.json", time.Now().UnixNano()))
+	cmd := exec.CommandContext(ctx, program, append(args, "--ready-file", ready)...)
+	cmd.Stderr = os.Stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	for start := time.Now(); time.Since(start) < startWithin; time.Sleep(10 * time.Millisecond) {
+		raw, err := os.ReadFile(ready)
+		if err != nil {
+			continue
+		}
+		p := &Process{cmd: cmd}
+		return p, json.Unmarshal(raw, &p.Ready)
+	}
+	_ = cmd.Process.Kill()
+	return nil, fmt.Errorf("%s was not ready within %s", program, startWithin)
+}
+
+// Text returns a value of the ready file.
+func (p *Process) Text(key string) string {
+	text, _ := p.Ready[key].(string)
+	return text
+}
+
+// Stop ends the program in good order.
+func (p *Process) Stop() error {
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	return p.cmd.Wait()
+}
+
+// CPU returns the processor time the program has used.
+func (p *Process) CPU() time.Duration {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	// The name of the program stands in brackets and may contain spaces; times are the 12th and 13th field after it.
+	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
+	user, err1 := strconv.ParseInt(fields[11], 10, 64)
+	system, err2 := strconv.ParseInt(fields[12], 10, 64)
+	if err1 != nil || err2 != nil {
+		return 0
+	}
+	const ticksPerSecond = 100
+	return time.Duration(user+system) * time.Second / ticksPerSecond
+}
+
+// PeakMemory returns the most memory the program has held, in bytes.
+func (p *Process) PeakMemory() int64 {
+	file, err := os.Open(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if value, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+			kilobytes, _ := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
+			return kilobytes << 10
+		}
+	}
+	return 0
+}
