@@ -175,11 +175,7 @@ func decodeBody(body []byte, target any) error {
 	}
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
-		field := wrongType.Field
-		if field == "" {
-			field = "_body"
-		}
-		return Invalid(field, fmt.Sprintf("Must be %s.", wireTypeName(wrongType.Type)))
+		return Invalid(blame(body, reflect.TypeOf(target).Elem()), fmt.Sprintf("Must be %s.", wireTypeName(wrongType.Type)))
 	}
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
@@ -195,19 +191,51 @@ func decodeBody(body []byte, target any) error {
 	return Invalid(blame(body, reflect.TypeOf(target).Elem()), sentence(err.Error()))
 }
 
+// maxBlame bounds how deep a wrong field is looked for; requests are not nested deeper.
+const maxBlame = 4
+
 // blame finds the field whose own decoder refused it: such an error does not say where it happened.
-func blame(body []byte, t reflect.Type) string {
-	var sent map[string]json.RawMessage
-	if t.Kind() != reflect.Struct || json.Unmarshal(body, &sent) != nil {
+func blame(raw []byte, t reflect.Type) string {
+	path := findWrong(raw, t, "", maxBlame)
+	if path == "" {
 		return "_body"
 	}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if raw, ok := sent[name]; ok && json.Unmarshal(raw, reflect.New(t.Field(i).Type).Interface()) != nil {
-			return name
+	return path
+}
+
+// findWrong goes down to the innermost value that cannot be read into its type. The path is like attachments[0].content.
+func findWrong(raw []byte, t reflect.Type, path string, depth int) string {
+	if depth == 0 || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+		return path
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return findWrong(raw, t.Elem(), path, depth)
+	case reflect.Slice:
+		var items []json.RawMessage
+		if json.Unmarshal(raw, &items) != nil {
+			return path
+		}
+		for i, item := range items {
+			if json.Unmarshal(item, reflect.New(t.Elem()).Interface()) != nil {
+				return findWrong(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i), depth-1)
+			}
+		}
+	case reflect.Struct:
+		var sent map[string]json.RawMessage
+		if json.Unmarshal(raw, &sent) != nil {
+			return path
+		}
+		for i := range t.NumField() {
+			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+			value, ok := sent[name]
+			if !ok || json.Unmarshal(value, reflect.New(t.Field(i).Type).Interface()) == nil {
+				continue
+			}
+			return findWrong(value, t.Field(i).Type, strings.TrimPrefix(path+"."+name, "."), depth-1)
 		}
 	}
-	return "_body"
+	return path
 }
 
 func sentence(text string) string {

@@ -50,6 +50,10 @@ type sendRequest struct {
 		To      api.Strings `json:"to"`
 		At      api.Time    `json:"scheduled_at"`
 		Subject string      `json:"subject"`
+		Files   []struct {
+			Name string      `json:"name"`
+			Tags api.Strings `json:"tags"`
+		} `json:"files"`
 	}
 }
 
@@ -166,6 +170,8 @@ func TestAnswersByRequest(t *testing.T) {
 		"two values":                    {request{method: "POST", path: "/v1/emails", body: `{} {}`, header: bearer("all")}, 400, `single JSON value`},
 		"wrong type names the field":    {request{method: "POST", path: "/v1/emails", body: `{"subject":5}`, header: bearer("all")}, 400, `"subject":["Must be a string."]`},
 		"own decoder names the field":   {request{method: "POST", path: "/v1/emails", body: `{"to":{"a":1}}`, header: bearer("all")}, 400, `"to":["Must be a string or a list of strings."]`},
+		"wrong type deep inside":        {request{method: "POST", path: "/v1/emails", body: `{"files":[{"name":"a"},{"name":5}]}`, header: bearer("all")}, 400, `"files[1].name":["Must be a string."]`},
+		"own decoder deep inside":       {request{method: "POST", path: "/v1/emails", body: `{"files":[{"tags":5}]}`, header: bearer("all")}, 400, `"files[0].tags":["Must be a string or a list of strings."]`},
 		"empty time is absent":          {request{method: "POST", path: "/v1/emails", body: `{"scheduled_at":""}`, header: bearer("all")}, 202, `"at":null`},
 		"time is answered in UTC":       {request{method: "POST", path: "/v1/emails", body: `{"scheduled_at":"2026-11-15T03:00:00+01:00"}`, header: bearer("all")}, 202, `"at":"2026-11-15T02:00:00.000Z"`},
 		"form body":                     {request{method: "POST", path: "/v1/emails", body: `to=x`, header: map[string]string{"Authorization": "Bearer all", "Content-Type": "application/x-www-form-urlencoded"}}, 415, `unsupported_media_type`},

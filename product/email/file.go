@@ -69,7 +69,7 @@ func (c *fileContent) UnmarshalJSON(raw []byte) error {
 		}
 		decoded, err := base64.StdEncoding.DecodeString(strings.NewReplacer("\r", "", "\n", "").Replace(text))
 		if err != nil {
-			return errors.New("content must be base64")
+			return errors.New("must be base64")
 		}
 		*c = decoded
 		return nil
@@ -79,14 +79,14 @@ func (c *fileContent) UnmarshalJSON(raw []byte) error {
 			Data numberList `json:"data"`
 		}
 		if err := json.Unmarshal(raw, &buffer); err != nil || buffer.Type != "Buffer" {
-			return errors.New("content must be base64, a list of bytes or a Buffer")
+			return errors.New("must be base64, a list of bytes or a Buffer")
 		}
 		*c = fileContent(buffer.Data)
 		return nil
 	}
 	var numbers numberList
 	if err := json.Unmarshal(raw, &numbers); err != nil {
-		return errors.New("content must be base64, a list of bytes or a Buffer")
+		return errors.New("must be base64, a list of bytes or a Buffer")
 	}
 	*c = fileContent(numbers)
 	return nil

@@ -84,7 +84,7 @@ func TestFilesThatCannotBeTakenAreNamed(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	const (
-		encoding  = "Content must be base64, a list of bytes or a Buffer."
+		encoding  = "Must be base64, a list of bytes or a Buffer."
 		contentID = "Must be at most 255 printable ASCII characters without spaces, quotes, backslashes and brackets."
 	)
 	name := func(problem string) map[string]string { return map[string]string{"attachments[0].filename": problem} }
@@ -101,12 +101,12 @@ func TestFilesThatCannotBeTakenAreNamed(t *testing.T) {
 		"name of two lines":  {fields{"filename": "a\r\nBcc: eve@evil.test", "content": "YQ=="}, name("Must not contain control characters.")},
 		"content id":         {fields{"filename": "a.png", "content": "YQ==", "content_id": "a(b)"}, map[string]string{"attachments[0].content_id": contentID}},
 		"content id break":   {fields{"filename": "a.png", "content": "YQ==", "content_id": "a\r\nBcc: e@evil.test"}, map[string]string{"attachments[0].content_id": contentID}},
-		"not base64":         {fields{"filename": "a.txt", "content": "not base64!"}, map[string]string{"attachments": "Content must be base64."}},
-		"number above a bit": {fields{"filename": "a.txt", "content": []int{256}}, map[string]string{"attachments": encoding}},
-		"negative number":    {fields{"filename": "a.txt", "content": []int{-1}}, map[string]string{"attachments": encoding}},
-		"fraction":           {fields{"filename": "a.txt", "content": []float64{1.5}}, map[string]string{"attachments": encoding}},
-		"list of text":       {fields{"filename": "a.txt", "content": []string{"a"}}, map[string]string{"attachments": encoding}},
-		"another object":     {fields{"filename": "a.txt", "content": fields{"type": "Blob", "data": []int{1}}}, map[string]string{"attachments": encoding}},
+		"not base64":         {fields{"filename": "a.txt", "content": "not base64!"}, map[string]string{"attachments[0].content": "Must be base64."}},
+		"number above a bit": {fields{"filename": "a.txt", "content": []int{256}}, map[string]string{"attachments[0].content": encoding}},
+		"negative number":    {fields{"filename": "a.txt", "content": []int{-1}}, map[string]string{"attachments[0].content": encoding}},
+		"fraction":           {fields{"filename": "a.txt", "content": []float64{1.5}}, map[string]string{"attachments[0].content": encoding}},
+		"list of text":       {fields{"filename": "a.txt", "content": []string{"a"}}, map[string]string{"attachments[0].content": encoding}},
+		"another object":     {fields{"filename": "a.txt", "content": fields{"type": "Blob", "data": []int{1}}}, map[string]string{"attachments[0].content": encoding}},
 	} {
 		answer := send(in, attached(c.file))
 		if got := problems(answer); answer.Status != http.StatusBadRequest || !maps.Equal(got, c.want) {
