@@ -133,6 +133,8 @@ func (c Caller) MayUseDomain(id string) bool {
 // KeyChecker knows API keys. Errors are *Error values: ErrInvalidKey, ErrKeyExpired, ErrWorkspaceSuspended.
 type KeyChecker interface {
 	CheckKey(ctx context.Context, key string, from netip.Addr) (Principal, error)
+	// Forget makes the next check of the key ask the database, if the answer was remembered.
+	Forget(key string)
 }
 
 // SessionChecker knows dashboard sessions. It returns ErrSessionExpired for a cookie that is not (or no longer) good.

@@ -154,11 +154,31 @@ func (x *exchange) serve(named map[string]string) {
 	defer release()
 	in := input{path: named, query: x.r.URL.Query(), header: x.r.Header, body: body}
 	answer, err := x.endpoint.Handler.invoke(x.r.Context(), x.caller, in)
+	if x.upgraded(err) {
+		answer, err = x.endpoint.Handler.invoke(x.r.Context(), x.caller, in)
+	}
 	if err != nil {
 		x.fail(err)
 		return
 	}
 	x.answer(answer)
+}
+
+// upgraded tells whether a request that the plan refused may succeed now: what a key stands for is remembered for a moment, and
+// the plan may have changed since. An upgrade must act on the very next request.
+func (x *exchange) upgraded(err error) bool {
+	var public *Error
+	if !errors.As(err, &public) || public.Status != http.StatusPaymentRequired || x.caller.KeyID == "" {
+		return false
+	}
+	_, key, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
+	x.server.config.Keys.Forget(key)
+	fresh, err := x.server.config.Keys.CheckKey(x.r.Context(), key, x.caller.IP)
+	if err != nil || fresh.Plan == x.caller.Plan {
+		return false
+	}
+	x.caller.Principal = fresh
+	return true
 }
 
 // Statused is an answer that chooses its own status.

@@ -37,6 +37,8 @@ func (people) CheckKey(_ context.Context, key string, _ netip.Addr) (api.Princip
 	return api.Principal{}, api.ErrInvalidKey
 }
 
+func (people) Forget(string) {}
+
 func (people) CheckSession(_ context.Context, cookie string) (api.Principal, error) {
 	if cookie == "stale" || cookie == "good" {
 		return api.Principal{Workspace: "w1", Plan: "pro", SessionID: "s1", UserID: "u1", Role: api.Admin, Scopes: api.Scopes,

@@ -51,6 +51,13 @@ func (s *Service) CheckKey(ctx context.Context, token string, from netip.Addr) (
 	return k.principal, nil
 }
 
+// Forget makes the next check of the key read it again.
+func (s *Service) Forget(token string) {
+	if publicID, _, ok := readToken(token); ok {
+		s.cache.forget(publicID)
+	}
+}
+
 // holds compares in constant time, with the secret of today and with the one before while it is good.
 func (k *Key) holds(hash digest, now time.Time) bool {
 	current := subtle.ConstantTimeCompare(hash[:], k.hash[:])

@@ -147,6 +147,9 @@ func New(t testing.TB, url string, config account.Config) *House {
 // noKeys refuses every API key.
 type noKeys struct{}
 
+// Forget has nothing to forget.
+func (noKeys) Forget(string) {}
+
 // CheckKey refuses the key.
 func (noKeys) CheckKey(context.Context, string, netip.Addr) (api.Principal, error) {
 	return api.Principal{}, api.ErrInvalidKey
