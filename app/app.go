@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"postrider/mail/address"
 	"postrider/platform/api"
 	"postrider/platform/blob"
 	"postrider/platform/db"
@@ -54,6 +55,8 @@ type Settings struct {
 	BaseURL string
 	// NodeName is how people know this process.
 	NodeName string
+	// NoticesFrom is the sender of the installation's own mail; the zero address sends none.
+	NoticesFrom address.Address
 	// Plans are what workspaces can be on; nil means the shipped ones.
 	Plans    map[plan.Name]plan.Plan
 	Delivery delivery.Config
@@ -78,6 +81,9 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	}
 	a.Plans = plan.New(settings.Plans)
 	settings.Account.BaseURL = settings.BaseURL
+	if settings.NoticesFrom.Domain != "" {
+		settings.Account.Postman = &postman{app: a, from: settings.NoticesFrom}
+	}
 	settings.Account.Counters = map[string]account.Counter{
 		"verified_domains": func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.Count(tx, ws) },
 		"managed_tenants":  func(tx *db.Tx, ws space.ID) (int64, error) { return a.Tenants.Count(tx, ws) },

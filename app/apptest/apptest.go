@@ -169,6 +169,9 @@ func (in *Installation) NewWorkspace(name plan.Name) (space.ID, string) {
 	return space.ID(created.WorkspaceID), created.APIKey
 }
 
+// Owner returns the address the owner of Workspace signs in with.
+func (in *Installation) Owner() string { return in.owners[in.Workspace] }
+
 // Browse makes a request as the signed-in owner of Workspace. path is absolute, because the dashboard has routes outside /v1.
 func (in *Installation) Browse(method, path string, body any) Answer {
 	in.t.Helper()

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"postrider/app"
+	"postrider/mail/address"
 	"postrider/product/account"
 	"postrider/product/delivery"
 )
@@ -30,6 +31,7 @@ func (c devCommand) Run(ctx context.Context) error {
 	config.Settings = app.Settings{
 		ServiceDomain: devServiceDomain,
 		NodeName:      "dev",
+		NoticesFrom:   address.Address{Name: "Postrider", Local: "no-reply", Domain: app.DevDomain},
 		Account:       account.Config{Dev: true},
 		Delivery:      delivery.Config{Hello: "mx1." + devServiceDomain},
 	}

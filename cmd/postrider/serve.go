@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"postrider/app"
+	"postrider/mail/address"
 	"postrider/platform/api"
 	"postrider/product/account"
 	"postrider/product/delivery"
@@ -77,6 +78,7 @@ type serveCommand struct {
 	TLSCert string   `name:"tls-cert" help:"Certificate of the mail ports, in PEM; self-signed if absent." type:"path" env:"POSTRIDER_TLS_CERT"`
 	TLSKey  string   `name:"tls-key" help:"Key of the certificate, in PEM." type:"path" env:"POSTRIDER_TLS_KEY"`
 
+	NoticesFrom   string             `help:"Sender of the installation's own mail, such as password resets; its domain must be verified in a workspace." env:"POSTRIDER_NOTICES_FROM"`
 	CloudflareURL string             `help:"Address of Cloudflare's API." env:"POSTRIDER_CLOUDFLARE_URL"`
 	DomainConnect domainConnectFlags `embed:"" prefix:"domain-connect-"`
 
@@ -103,6 +105,10 @@ func (c serveCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	notices, err := parseSender(c.NoticesFrom)
+	if err != nil {
+		return err
+	}
 	connect, err := c.DomainConnect.config()
 	if err != nil {
 		return err
@@ -110,7 +116,7 @@ func (c serveCommand) Run(ctx context.Context) error {
 	config := c.listenFlags.config()
 	config.Storage = c.storage()
 	config.Settings = app.Settings{
-		ServiceDomain: c.Domain, BaseURL: c.BaseURL, Plans: plans, API: api.Config{TrustedProxies: proxies}, Account: account.Config{},
+		ServiceDomain: c.Domain, BaseURL: c.BaseURL, Plans: plans, NoticesFrom: notices, API: api.Config{TrustedProxies: proxies}, Account: account.Config{},
 		DNS:      dnsprovider.Config{CloudflareURL: c.CloudflareURL, DomainConnect: connect},
 		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork},
 	}
@@ -149,6 +155,18 @@ func (c serveCommand) node() string {
 		return "node"
 	}
 	return name
+}
+
+// parseSender reads the sender of notices; without one none are sent.
+func parseSender(text string) (address.Address, error) {
+	if text == "" {
+		return address.Address{}, nil
+	}
+	sender, err := address.Parse(text)
+	if err != nil {
+		return sender, fmt.Errorf("--notices-from: %w", err)
+	}
+	return sender, nil
 }
 
 func parsePrefixes(texts []string) ([]netip.Prefix, error) {

@@ -93,6 +93,20 @@ func (s *Service) ByName(ctx context.Context, ws space.ID, name string) (Domain,
 	return d, err
 }
 
+// Holder returns the domain of the one workspace that has verified the name, if any has.
+func (s *Service) Holder(ctx context.Context, name string) (d Domain, held bool, err error) {
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		domains, err := selectAnyByName(tx, name)
+		for _, candidate := range domains {
+			if candidate.Verified {
+				d, held = candidate, true
+			}
+		}
+		return err
+	})
+	return d, held, err
+}
+
 // Load returns domains by id for delivery, which works across workspaces.
 func (s *Service) Load(tx *db.Tx, ids []ID) (map[ID]Domain, error) {
 	found, err := selectByIDs(tx, ids)

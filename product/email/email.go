@@ -99,6 +99,8 @@ const (
 	SourceAPI   Source = "api"
 	SourceSMTP  Source = "smtp"
 	SourceBatch Source = "batch"
+	// SourceNotice is mail of the installation itself, to the people who have accounts in it.
+	SourceNotice Source = "confirmation"
 )
 
 // Ways for mail to go out.

@@ -79,6 +79,9 @@ func assemble(tx *db.Tx, e Email) (record Record, contentRef string, err error) 
 	if e.Status == Failed || e.Status == Bounced || e.Status == Suppressed {
 		record.Failure = e.Failure
 	}
+	if e.Source == SourceNotice { // it holds a link that signs its recipient in; the workspace it is sent from must not read it
+		record.HTML, record.Text, contentRef = "", "", ""
+	}
 	if record.Headers == nil {
 		record.Headers = map[string]string{}
 	}

@@ -114,11 +114,14 @@ func (b *batch) start(r *Recipient) {
 	r.TakenAt = now
 }
 
-// Peek returns an email and its domain as delivery would take them, and changes nothing.
+// Peek returns an email and its domain as delivery would take them, and changes nothing. Notices are for their recipients alone.
 func (s *Service) Peek(ctx context.Context, ws space.ID, id string) (t Taken, err error) {
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		if t.Email, err = findEmail(tx, ws, id); err != nil {
 			return err
+		}
+		if t.Email.Source == SourceNotice {
+			return api.NotFound("email")
 		}
 		domains, err := s.domains.Load(tx, []domain.ID{t.Email.Domain})
 		found, ok := domains[t.Email.Domain]
