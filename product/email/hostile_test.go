@@ -70,7 +70,7 @@ func TestHiddenRecipientsStandInNoCopy(t *testing.T) {
 				t.Fatalf("%s got %d copies", to, len(received))
 			}
 			raw := strings.ToLower(received[0].Raw)
-			if strings.Contains(raw, "eve") || strings.Contains(raw, "dan@") || strings.Contains(raw, "bcc") || !strings.Contains(raw, "carl@example.net") {
+			if strings.Contains(raw, "eve@") || strings.Contains(raw, "dan@") || strings.Contains(raw, "\nbcc:") || !strings.Contains(raw, "carl@example.net") {
 				t.Errorf("the copy of %s: %s", to, raw)
 			}
 		}
