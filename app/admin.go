@@ -66,10 +66,7 @@ const readyWithin = 5 * time.Second
 func (a *App) Ready(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, readyWithin)
 	defer done()
-	return a.DB.Write(ctx, func(tx *db.Tx) error {
-		_, err := tx.Exec(`UPDATE schema_migration SET name = name WHERE name = ''`)
-		return err
-	})
+	return a.DB.CheckWritable(ctx)
 }
 
 func (s *server) metrics() *prometheus.Registry {

@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/netip"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,7 +193,7 @@ func (x *exchange) readBody() (body []byte, release func(), err error) {
 		body = make([]byte, expected)
 		_, err = io.ReadFull(limited, body)
 	} else {
-		body, err = io.ReadAll(limited)
+		body, err = readUnsized(limited)
 	}
 	if err != nil {
 		release()
@@ -200,9 +201,38 @@ func (x *exchange) readBody() (body []byte, release func(), err error) {
 		if errors.As(err, &over) {
 			return nil, func() {}, tooLarge
 		}
+		var public *Error
+		if errors.As(err, &public) {
+			return nil, func() {}, public
+		}
 		return nil, func() {}, Invalid("_body", "The body ended too early.")
 	}
 	return body, release, nil
+}
+
+// readUnsized reads a body that did not say how long it is. What does not fit the usual cap goes to disk until its end has been seen,
+// so that one that turns out to be too large has cost no memory.
+func readUnsized(r io.Reader) ([]byte, error) {
+	start, err := io.ReadAll(io.LimitReader(r, DefaultMaxBody))
+	if err != nil || len(start) < DefaultMaxBody {
+		return start, err
+	}
+	spool, err := os.CreateTemp("", "postrider-body-*")
+	if err != nil {
+		return nil, ErrUnavailable.Because(err)
+	}
+	defer os.Remove(spool.Name())
+	defer spool.Close()
+	rest, err := io.Copy(spool, r)
+	if err != nil {
+		return nil, err
+	}
+	body := make([]byte, int64(len(start))+rest)
+	copy(body, start)
+	if _, err := spool.ReadAt(body[len(start):], 0); err != nil && !errors.Is(err, io.EOF) {
+		return nil, ErrUnavailable.Because(err)
+	}
+	return body, nil
 }
 
 func (x *exchange) checkMediaType() error {

@@ -36,9 +36,7 @@ type Route struct {
 	// Errors lists what can go wrong here, apart from what can go wrong everywhere.
 	Errors  []*Error
 	Summary string
-	// Idempotent routes take an Idempotency-Key.
-	Idempotent bool
-	Handler    Handler
+	Handler Handler
 }
 
 // DefaultMaxBody is the largest body of a route that does not say otherwise.

@@ -285,3 +285,25 @@ func TestClashingRoutesPanicAtStart(t *testing.T) {
 	}()
 	api.NewServer(api.Config{World: world.New(slog.New(slog.NewTextHandler(io.Discard, nil)))}, append(routes(), routes()[0]))
 }
+
+// chunked hides the length of a body, as a client does that does not know it.
+type chunked struct{ io.Reader }
+
+func TestBodiesOfUnknownLengthHaveTheSameCap(t *testing.T) {
+	t.Parallel()
+	list := routes()
+	list[0].MaxBody = 4 << 20
+	h := api.NewServer(api.Config{World: world.New(slog.New(slog.NewTextHandler(io.Discard, nil))), Keys: people{}, Sessions: people{},
+		Rates: func(string, api.Bucket) limit.Rate { return plenty }}, list)
+	for size, want := range map[int]int{10: 202, 1 << 20: 202, 3 << 20: 202, 4<<20 + 1: 413, 9 << 20: 413} {
+		body := `{"to":"` + strings.Repeat("x", max(size-9, 0)) + `"}`
+		in := httptest.NewRequest("POST", "/v1/emails", chunked{strings.NewReader(body)})
+		in.Header.Set("Content-Type", "application/json")
+		in.Header.Set("Authorization", "Bearer all")
+		out := httptest.NewRecorder()
+		h.ServeHTTP(out, in)
+		if out.Code != want || want == 202 && !strings.Contains(out.Body.String(), strings.Repeat("x", max(size-9, 0))) {
+			t.Errorf("%d bytes: %d, want %d", size, out.Code, want)
+		}
+	}
+}

@@ -79,3 +79,11 @@ func (d *DB) Migrated(ctx context.Context) (bool, error) {
 	})
 	return applied >= len(names), err
 }
+
+// CheckWritable tells whether the database takes a write now, by one that changes nothing.
+func (d *DB) CheckWritable(ctx context.Context) error {
+	return d.Write(ctx, func(tx *Tx) error {
+		_, err := tx.Exec(`UPDATE schema_migration SET name = name WHERE name = ''`)
+		return err
+	})
+}

@@ -24,7 +24,7 @@ func (s *Service) Routes() []api.Route {
 	return append(s.attachmentRoutes(), []api.Route{
 		s.removeDomainRoute(),
 		s.batchRoute(sendErrors),
-		{Method: http.MethodPost, Path: "/emails", Scope: "email:send", Bucket: api.BucketSend, MaxBody: maxSendBody, Success: 202, Idempotent: true,
+		{Method: http.MethodPost, Path: "/emails", Scope: "email:send", Bucket: api.BucketSend, MaxBody: maxSendBody, Success: 202,
 			Errors: sendErrors, Summary: "Send an email.", Handler: api.Handle(s.handleSend)},
 		{Method: http.MethodGet, Path: "/emails", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrInvalidCursor},
 			Summary: "List emails, newest first.", Handler: api.Handle(s.handleList)},

@@ -18,8 +18,7 @@ const maxBatch = 100
 
 // batchRoute sends many emails in one call and one transaction.
 func (s *Service) batchRoute(sendErrors []*api.Error) api.Route {
-	return api.Route{Method: http.MethodPost, Path: "/emails/batch", Scope: "email:send", Bucket: api.BucketBatch, MaxBody: maxSendBody, Success: 202,
-		Idempotent: true, Errors: sendErrors, Summary: "Send up to 100 emails.", Handler: api.Handle(s.handleBatch)}
+	return api.Route{Method: http.MethodPost, Path: "/emails/batch", Scope: "email:send", Bucket: api.BucketBatch, MaxBody: maxSendBody, Success: 202, Errors: sendErrors, Summary: "Send up to 100 emails.", Handler: api.Handle(s.handleBatch)}
 }
 
 // batchBody is a list of emails, bare or under the name emails. Each is read by itself, so that one that is broken does not hide
