@@ -36,7 +36,7 @@ func TestAnyBodySurvives(t *testing.T) {
 
 		raw := compose(t, m)
 
-		for reader, parts := range map[string][]part{"go-message": readGoMessage(t, raw), "net/mail": second(readStdlib(t, raw))} {
+		for reader, parts := range map[string][]part{"go-message": readGoMessage(t, raw), "net/mail": second(readStdlib(t, raw)), "walk": readWalk(t, raw)} {
 			if len(parts) != 3 {
 				t.Fatalf("%s sees %d parts:\n%s", reader, len(parts), raw)
 			}

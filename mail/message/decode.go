@@ -1,0 +1,176 @@
+package message
+
+import (
+	"encoding/base64"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/net/html/charset"
+)
+
+// decodeTransfer undoes the transfer encoding of a part. Damaged encodings give what can be saved of them, as in every mail program.
+func decodeTransfer(r io.Reader, fields []Field) io.Reader {
+	encoding, _, _ := strings.Cut(fieldValue(fields, "Content-Transfer-Encoding"), ";")
+	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	case "base64":
+		return &base64Reader{in: r}
+	case "quoted-printable":
+		return &quotedReader{in: r}
+	}
+	return r
+}
+
+// decodeBuffer is how much encoded text is read at once.
+const decodeBuffer = 4096
+
+// base64Reader decodes base64 and looks past everything that is not part of it. Padding may stand in the middle: some programs
+// encode in pieces.
+type base64Reader struct {
+	in    io.Reader
+	raw   [decodeBuffer]byte
+	group []byte // letters that wait for a full group of four
+	out   []byte
+	err   error
+}
+
+func (r *base64Reader) Read(p []byte) (int, error) {
+	for len(r.out) == 0 {
+		if r.err != nil {
+			return 0, r.err
+		}
+		r.fill()
+	}
+	n := copy(p, r.out)
+	r.out = r.out[n:]
+	return n, nil
+}
+
+func (r *base64Reader) fill() {
+	n, err := r.in.Read(r.raw[:])
+	r.err = err
+	r.out = r.out[:0]
+	for _, c := range r.raw[:n] {
+		switch {
+		case isBase64(c):
+			if r.group = append(r.group, c); len(r.group) == 4 {
+				r.flush()
+			}
+		case c == '=':
+			r.flush()
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		r.flush()
+	}
+}
+
+// flush decodes the group; a single letter is not even a byte and is dropped.
+func (r *base64Reader) flush() {
+	if len(r.group) > 1 {
+		r.out, _ = base64.RawStdEncoding.AppendDecode(r.out, r.group) // letters only: what is left over at the end is dropped
+	}
+	r.group = r.group[:0]
+}
+
+func isBase64(c byte) bool {
+	return 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '+' || c == '/'
+}
+
+// quotedReader decodes quoted-printable. An escape that is none stays as it is.
+type quotedReader struct {
+	in     io.Reader
+	raw    [decodeBuffer]byte
+	escape []byte // an = and what followed it so far
+	out    []byte
+	err    error
+}
+
+func (r *quotedReader) Read(p []byte) (int, error) {
+	for len(r.out) == 0 {
+		if r.err != nil {
+			return 0, r.err
+		}
+		r.fill()
+	}
+	n := copy(p, r.out)
+	r.out = r.out[n:]
+	return n, nil
+}
+
+func (r *quotedReader) fill() {
+	n, err := r.in.Read(r.raw[:])
+	r.err = err
+	r.out = r.out[:0]
+	for _, c := range r.raw[:n] {
+		switch {
+		case len(r.escape) == 0 && c != '=':
+			r.out = append(r.out, c)
+		case len(r.escape) == 0:
+			r.escape = append(r.escape, c)
+		default:
+			r.escaped(c)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		if len(r.escape) > 1 {
+			r.out = append(r.out, r.escape...)
+		}
+		r.escape = nil
+	}
+}
+
+// escaped takes the next byte of an escape: two digits, or the end of a line that goes on.
+func (r *quotedReader) escaped(c byte) {
+	first := len(r.escape) == 1
+	switch {
+	case c == '\n' && (first || isBlank(r.escape[1])):
+		r.escape = r.escape[:0]
+	case first && (isBlank(c) || unhex(c) >= 0):
+		r.escape = append(r.escape, c)
+	case !first && isBlank(r.escape[1]) && isBlank(c):
+	case !first && unhex(r.escape[1]) >= 0 && unhex(c) >= 0:
+		r.out = append(r.out, byte(unhex(r.escape[1])<<4|unhex(c)))
+		r.escape = r.escape[:0]
+	default:
+		r.out = append(r.out, r.escape...)
+		if r.escape = r.escape[:0]; c == '=' {
+			r.escape = append(r.escape, c)
+			return
+		}
+		r.out = append(r.out, c)
+	}
+}
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' || c == '\r' }
+
+func unhex(c byte) int {
+	switch {
+	case '0' <= c && c <= '9':
+		return int(c - '0')
+	case 'A' <= c && c <= 'F':
+		return int(c-'A') + 10
+	case 'a' <= c && c <= 'f':
+		return int(c-'a') + 10
+	}
+	return -1
+}
+
+// toUTF8 turns text in the named character set into UTF-8 that every database takes: no invalid bytes and no NUL.
+func toUTF8(text []byte, set string) string {
+	set = strings.ToLower(strings.TrimSpace(set))
+	if utf8.Valid(text) && (set == "" || set == "utf-8" || set == "us-ascii") {
+		return strings.ReplaceAll(string(text), "\x00", "")
+	}
+	if set == "" || set == "us-ascii" || set == "utf-8" {
+		set = "windows-1252" // what it usually is, when it is not what it says
+	}
+	encoding, _ := charset.Lookup(set)
+	if encoding != nil {
+		if decoded, err := encoding.NewDecoder().Bytes(text); err == nil {
+			text = decoded
+		}
+	}
+	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "")
+}

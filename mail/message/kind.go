@@ -1,0 +1,192 @@
+package message
+
+import (
+	"io"
+	"mime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/html/charset"
+)
+
+// contentKind is what a Content-Type field says.
+type contentKind struct {
+	name   string
+	params map[string]string
+}
+
+// readContentType reads the field as leniently as mail programs do: what cannot be understood is left out.
+func readContentType(fields []Field, usual string) contentKind {
+	value := fieldValue(fields, "Content-Type")
+	name, _, _ := strings.Cut(value, ";")
+	name = strings.ToLower(strings.TrimSpace(name))
+	if kind, sub, ok := strings.Cut(name, "/"); !ok || kind == "" || sub == "" || strings.ContainsAny(name, " \t\"") {
+		name = usual
+	}
+	kind := contentKind{name: name, params: map[string]string{}}
+	for _, p := range scanParams(value) {
+		if _, repeated := kind.params[p.name]; !repeated {
+			kind.params[p.name] = p.value
+		}
+	}
+	return kind
+}
+
+func fieldValue(fields []Field, name string) string {
+	for _, f := range fields {
+		if f.Is(name) {
+			return f.Value
+		}
+	}
+	return ""
+}
+
+func newPart(fields []Field, kind contentKind, parent string) *Part {
+	p := &Part{Fields: fields, Type: kind.name, Parent: parent, Charset: strings.ToLower(kind.params["charset"]),
+		ContentID: strings.Trim(fieldValue(fields, "Content-ID"), " <>")}
+	disposition, _, _ := strings.Cut(fieldValue(fields, "Content-Disposition"), ";")
+	var typed []string
+	for _, f := range fields {
+		switch {
+		case f.Is("Content-Disposition"):
+			p.Names = append(p.Names, fileNames(scanParams(f.Value))...)
+		case f.Is("Content-Type"):
+			typed = append(typed, fileNames(scanParams(f.Value))...)
+		}
+	}
+	p.Names = append(p.Names, typed...)
+	text := p.Type == "text/plain" || p.Type == "text/html"
+	p.Attached = !text || len(p.Names) > 0 || strings.EqualFold(strings.TrimSpace(disposition), "attachment")
+	return p
+}
+
+// param is one parameter of a header field, its name in lower case.
+type param struct{ name, value string }
+
+// scanParams splits what follows the first semicolon. Unlike the standard library it keeps parameters that are given twice or
+// are malformed: a name that one program overlooks is shown by the next.
+func scanParams(value string) []param {
+	_, rest, _ := strings.Cut(value, ";")
+	var found []param
+	for rest != "" {
+		name, after, ok := strings.Cut(rest, "=")
+		if !ok {
+			break
+		}
+		if i := strings.LastIndexByte(name, ';'); i >= 0 {
+			name = name[i+1:]
+		}
+		var text string
+		text, rest = scanValue(strings.TrimLeft(after, " \t"))
+		found = append(found, param{strings.ToLower(strings.Join(strings.Fields(name), "")), text})
+	}
+	return found
+}
+
+// scanValue takes a token or a quoted string, and all that follows up to the next semicolon.
+func scanValue(s string) (value, rest string) {
+	if !strings.HasPrefix(s, `"`) {
+		value, rest, _ = strings.Cut(s, ";")
+		return strings.TrimSpace(value), rest
+	}
+	var b strings.Builder
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == '\\' && i+1 < len(s):
+			i++
+			b.WriteByte(s[i])
+		case s[i] == '"':
+			_, rest, _ = strings.Cut(s[i+1:], ";")
+			return b.String(), rest
+		default:
+			b.WriteByte(s[i])
+		}
+	}
+	return b.String(), ""
+}
+
+// fileNames returns every name that the parameters give a file, the encoded ones (RFC 2231) first: they are the whole truth.
+func fileNames(params []param) []string {
+	var encoded, plain []string
+	for _, base := range []string{"filename", "name"} {
+		pieces, set := map[int]string{}, ""
+		for _, p := range params {
+			word, star, extended := strings.Cut(p.name, "*")
+			if word != base {
+				continue
+			}
+			number, escaped := strings.CutSuffix(star, "*")
+			index, err := strconv.Atoi(number)
+			switch {
+			case !extended:
+				plain = append(plain, DecodeHeader(p.value))
+			case star == "":
+				charset, text := cutCharset(p.value)
+				encoded = append(encoded, toUTF8([]byte(percentDecode(text)), charset))
+			case err == nil && index == 0 && escaped:
+				charset, text := cutCharset(p.value)
+				pieces[0], set = percentDecode(text), charset
+			case err == nil && escaped:
+				pieces[index] = percentDecode(p.value)
+			case err == nil:
+				pieces[index] = p.value
+			}
+		}
+		if name := joinPieces(pieces); name != "" {
+			encoded = append(encoded, toUTF8([]byte(name), set)) // a character may be cut in two
+		}
+	}
+	return append(encoded, plain...)
+}
+
+func joinPieces(pieces map[int]string) string {
+	var indexes []int
+	for i := range pieces {
+		indexes = append(indexes, i)
+	}
+	slices.Sort(indexes)
+	var b strings.Builder
+	for _, i := range indexes {
+		b.WriteString(pieces[i])
+	}
+	return b.String()
+}
+
+// cutCharset splits charset'language'text.
+func cutCharset(s string) (set, text string) {
+	set, rest, ok := strings.Cut(s, "'")
+	if !ok {
+		return "", s
+	}
+	if _, text, ok = strings.Cut(rest, "'"); !ok {
+		return "", s
+	}
+	return set, text
+}
+
+func percentDecode(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); i++ {
+		if s[i] == '%' && i+2 < len(s) {
+			if code, err := strconv.ParseUint(s[i+1:i+3], 16, 8); err == nil {
+				b.WriteByte(byte(code))
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(s[i])
+	}
+	return b.String()
+}
+
+// DecodeHeader undoes the encoded words (RFC 2047) of a header's value. What cannot be decoded stays as it is; the result is
+// always UTF-8.
+func DecodeHeader(value string) string {
+	decoder := mime.WordDecoder{CharsetReader: func(set string, r io.Reader) (io.Reader, error) { return charset.NewReaderLabel(set, r) }}
+	decoded, err := decoder.DecodeHeader(value)
+	if err != nil {
+		decoded = value
+	}
+	return toUTF8([]byte(decoded), "")
+}
