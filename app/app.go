@@ -24,6 +24,7 @@ import (
 	"postrider/product/node"
 	"postrider/product/plan"
 	"postrider/product/relay"
+	"postrider/product/submission"
 	"postrider/product/tenant"
 	"postrider/world"
 )
@@ -43,6 +44,8 @@ type App struct {
 	Emails   *email.Service
 	Delivery *delivery.Service
 	API      *api.Server
+	// Submission takes mail over SMTP.
+	Submission *submission.Service
 
 	blobs blob.Store
 }
@@ -105,6 +108,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	settings.API.World, settings.API.Keys, settings.API.Sessions = w, a.Keys, a.Accounts
 	settings.API.Rates, settings.API.Info = a.Plans.RateOf, Info
 	a.API = api.NewServer(settings.API, a.Routes())
+	a.Submission = submission.New(w, a.API, a.Emails, hosts.MX()[0])
 	return a
 }
 

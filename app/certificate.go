@@ -24,11 +24,11 @@ func (s *server) certificate(host string) (tls.Certificate, error) {
 		level = slog.LevelInfo
 	}
 	s.world.Log.Log(context.Background(), level, "no TLS certificate given (--tls-cert, --tls-key): the mail ports use a self-signed one", "host", host)
-	return selfSigned(s.world, host)
+	return SelfSigned(s.world, host)
 }
 
-// selfSigned makes a certificate that encrypts but proves nothing, for installations that have not been given a real one.
-func selfSigned(w world.World, host string) (tls.Certificate, error) {
+// SelfSigned makes a certificate that encrypts but proves nothing, for installations that have not been given a real one.
+func SelfSigned(w world.World, host string) (tls.Certificate, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, err

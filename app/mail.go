@@ -9,23 +9,11 @@ import (
 	"postrider/mail/smtp"
 )
 
-// The doors for mail from outside are open from the first day, so that those who build on the installation find them, and they
-// are honest: until there is someone behind them they refuse, and nothing is ever lost in them.
-
 // newMX returns the server other mail servers speak to. No domain receives mail yet, so every recipient is refused.
 func (a *App) newMX(host string, certificate tls.Certificate) (*smtp.Server, error) {
 	return smtp.NewServer(smtp.Config{
 		Hostname: host, Clock: a.World.Clock, Log: a.World.Log, TLS: serverTLS(certificate),
 		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return noRecipients{}, nil },
-	})
-}
-
-// newSubmission returns the server customers' programs will hand mail to. It turns them away until that is built.
-func (a *App) newSubmission(host string, certificate tls.Certificate, implicit bool) (*smtp.Server, error) {
-	closed := smtp.NewReply(421, "4.3.2", "This server does not take mail over SMTP yet; use the API")
-	return smtp.NewServer(smtp.Config{
-		Hostname: host, Clock: a.World.Clock, Log: a.World.Log, TLS: serverTLS(certificate), ImplicitTLS: implicit,
-		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return nil, closed },
 	})
 }
 

@@ -204,8 +204,8 @@ func (s *server) openMail(ctx context.Context) ([]*smtp.Server, error) {
 		make     func() (*smtp.Server, error)
 	}{
 		{s.mx, func() (*smtp.Server, error) { return s.app.newMX(host, certificate) }},
-		{s.submission, func() (*smtp.Server, error) { return s.app.newSubmission(host, certificate, false) }},
-		{s.submissions, func() (*smtp.Server, error) { return s.app.newSubmission(host, certificate, true) }},
+		{s.submission, func() (*smtp.Server, error) { return s.app.Submission.Server(serverTLS(certificate), false) }},
+		{s.submissions, func() (*smtp.Server, error) { return s.app.Submission.Server(serverTLS(certificate), true) }},
 	} {
 		if door.listener == nil {
 			continue

@@ -303,6 +303,7 @@ type Message struct {
 		To   []string `json:"rcpt_to"`
 	} `json:"envelope"`
 	Raw            string            `json:"raw"`
+	RawBase64      []byte            `json:"raw_base64"` // instead of Raw, if it is not UTF-8
 	Subject        string            `json:"subject"`
 	Authentication map[string]string `json:"authentication"`
 	TLS            bool              `json:"tls"`
@@ -317,5 +318,21 @@ func (in *Installation) Mailbox(to string) []Message {
 		Data []Message `json:"data"`
 	}
 	in.must(json.Unmarshal(recorder.Body.Bytes(), &page))
+	for i, m := range page.Data {
+		if m.Raw == "" {
+			page.Data[i].Raw = string(m.RawBase64)
+		}
+	}
 	return page.Data
+}
+
+// Download follows a signed link and returns what is behind it.
+func (in *Installation) Download(link string) []byte {
+	in.t.Helper()
+	recorder := httptest.NewRecorder()
+	in.App.Emails.ServeFile(recorder, httptest.NewRequest(http.MethodGet, link, nil))
+	if recorder.Code != http.StatusOK {
+		in.t.Fatalf("download was answered with %d: %s", recorder.Code, recorder.Body)
+	}
+	return recorder.Body.Bytes()
 }

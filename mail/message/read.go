@@ -1,9 +1,14 @@
 package message
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
+	"io"
+	"slices"
 	"strings"
+
+	"postrider/mail/address"
 )
 
 const (
@@ -101,4 +106,46 @@ func unfold(value []byte) string {
 		value = rest
 	}
 	return string(out)
+}
+
+// CutHeader reads the header of a message off r, with the blank line that ends it, and leaves the body. Without a blank line all
+// of a message is header.
+func CutHeader(r *bufio.Reader) (header []byte, err error) {
+	for lineStart := true; ; {
+		line, err := r.ReadSlice('\n')
+		header = append(header, line...)
+		switch {
+		case len(header) > maxHeaderBytes:
+			return nil, ErrHeaderTooLarge
+		case errors.Is(err, bufio.ErrBufferFull):
+			lineStart = false
+			continue
+		case errors.Is(err, io.EOF):
+			return header, nil
+		case err != nil:
+			return nil, err
+		case lineStart && len(bytes.TrimRight(line, "\r\n")) == 0:
+			return header, nil
+		}
+		lineStart = true
+	}
+}
+
+// NeedsUTF8 tells whether the header of a message names addresses with more than ASCII before the @, so that only servers with
+// SMTPUTF8 may be handed it. Other raw UTF-8 in a header is against the rules too (RFC 6532), but in practice no server minds.
+func NeedsUTF8(raw []byte) bool {
+	fields, _, err := ReadHeader(raw)
+	if err != nil {
+		return false
+	}
+	for _, f := range fields {
+		switch strings.ToLower(f.Name) {
+		case "from", "sender", "reply-to", "to", "cc":
+			list, _ := address.ParseList(f.Value) // what nobody can read needs nothing
+			if slices.ContainsFunc(list, address.Address.NeedsUTF8) {
+				return true
+			}
+		}
+	}
+	return false
 }

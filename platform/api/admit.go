@@ -1,14 +1,13 @@
 package api
 
 import (
+	"context"
 	"crypto/subtle"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"net/netip"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,23 +57,43 @@ func (x *exchange) authenticate() error {
 }
 
 func (x *exchange) authenticateKey(key string) error {
-	from := "bad-key/" + x.caller.IP.String()
-	if before := x.server.limiter.Peek(from, failedKeys); !before.Allowed {
-		return ErrRateLimit.With("bucket", "auth").With("limit", before.Limit).With("retry_after_sec", WholeSeconds(before.RetryAfter)).After(before.RetryAfter)
+	principal, err := x.server.CheckKey(x.r.Context(), key, x.caller.IP)
+	x.caller.Principal = principal
+	if err == nil && x.endpoint.Access == SessionOnly {
+		return ErrSessionRequired
 	}
-	principal, err := x.server.config.Keys.CheckKey(x.r.Context(), key, x.caller.IP)
+	return err
+}
+
+// CheckKey returns whom a key stands for, if it may be used from the address. An address that presents many bad keys is turned
+// away without a look.
+func (s *Server) CheckKey(ctx context.Context, key string, from netip.Addr) (Principal, error) {
+	guesser := "bad-key/" + from.String()
+	if before := s.limiter.Peek(guesser, failedKeys); !before.Allowed {
+		return Principal{}, tooMany("auth", before)
+	}
+	principal, err := s.config.Keys.CheckKey(ctx, key, from)
 	if err != nil {
 		if errors.Is(err, ErrInvalidKey) {
-			x.server.limiter.Take(from, failedKeys)
+			s.limiter.Take(guesser, failedKeys)
 		}
-		return err
+		return Principal{}, err
 	}
-	x.caller.Principal = principal
-	if len(principal.Networks) > 0 && !slices.ContainsFunc(principal.Networks, containing(x.caller.IP)) {
-		return ErrIP
+	if len(principal.Networks) > 0 && !slices.ContainsFunc(principal.Networks, containing(from)) {
+		return principal, ErrIP
 	}
-	if x.endpoint.Access == SessionOnly {
-		return ErrSessionRequired
+	return principal, nil
+}
+
+func tooMany(bucket Bucket, d limit.Decision) error {
+	return ErrRateLimit.With("bucket", bucket).With("limit", d.Limit).With("retry_after_sec", WholeSeconds(d.RetryAfter)).After(d.RetryAfter)
+}
+
+// Count takes one from a bucket of the principal's workspace, or tells how long to wait.
+func (s *Server) Count(p Principal, bucket Bucket) error {
+	taken := s.limiter.Take(string(p.Workspace)+"/"+string(bucket), s.config.Rates(p.Plan, bucket))
+	if !taken.Allowed {
+		return tooMany(bucket, taken)
 	}
 	return nil
 }
@@ -151,88 +170,9 @@ func (x *exchange) countRequest() error {
 		header.Set("Ratelimit-Policy", fmt.Sprintf("%d;w=%d", rate.Count, max(1, int(rate.Per/time.Second))))
 	}
 	if !taken.Allowed {
-		return ErrRateLimit.With("bucket", route.Bucket).With("limit", taken.Limit).
-			With("retry_after_sec", WholeSeconds(taken.RetryAfter)).After(taken.RetryAfter)
+		return tooMany(route.Bucket, taken)
 	}
 	return nil
-}
-
-// smallBody is what every request may bring without asking the budget.
-const smallBody = 64 << 10
-
-// readBody reads the body up to the cap of the route. release must be called when nothing refers to it any more.
-func (x *exchange) readBody() (body []byte, release func(), err error) {
-	release = func() {}
-	maxBody := x.endpoint.MaxBody
-	if maxBody == 0 {
-		maxBody = DefaultMaxBody
-	}
-	tooLarge := ErrTooLarge.With("max_bytes", maxBody)
-	if x.r.ContentLength > maxBody {
-		return nil, release, tooLarge
-	}
-	if x.r.ContentLength == 0 {
-		return nil, release, nil
-	}
-	if err := x.checkMediaType(); err != nil {
-		return nil, release, err
-	}
-	expected := x.r.ContentLength
-	if expected < 0 || expected > smallBody {
-		claim := min(maxBody, bodyBudget)
-		if expected > 0 {
-			claim = expected
-		}
-		if err := x.server.bodies.Acquire(x.r.Context(), claim); err != nil {
-			return nil, release, err
-		}
-		release = func() { x.server.bodies.Release(claim) }
-	}
-	limited := http.MaxBytesReader(x.w, x.r.Body, maxBody)
-	if expected > 0 {
-		body = make([]byte, expected)
-		_, err = io.ReadFull(limited, body)
-	} else {
-		body, err = readUnsized(limited)
-	}
-	if err != nil {
-		release()
-		var over *http.MaxBytesError
-		if errors.As(err, &over) {
-			return nil, func() {}, tooLarge
-		}
-		var public *Error
-		if errors.As(err, &public) {
-			return nil, func() {}, public
-		}
-		return nil, func() {}, Invalid("_body", "The body ended too early.")
-	}
-	return body, release, nil
-}
-
-// readUnsized reads a body that did not say how long it is. What does not fit the usual cap goes to disk until its end has been seen,
-// so that one that turns out to be too large has cost no memory.
-func readUnsized(r io.Reader) ([]byte, error) {
-	start, err := io.ReadAll(io.LimitReader(r, DefaultMaxBody))
-	if err != nil || len(start) < DefaultMaxBody {
-		return start, err
-	}
-	spool, err := os.CreateTemp("", "postrider-body-*")
-	if err != nil {
-		return nil, ErrUnavailable.Because(err)
-	}
-	defer os.Remove(spool.Name())
-	defer spool.Close()
-	rest, err := io.Copy(spool, r)
-	if err != nil {
-		return nil, err
-	}
-	body := make([]byte, int64(len(start))+rest)
-	copy(body, start)
-	if _, err := spool.ReadAt(body[len(start):], 0); err != nil && !errors.Is(err, io.EOF) {
-		return nil, ErrUnavailable.Because(err)
-	}
-	return body, nil
 }
 
 func (x *exchange) checkMediaType() error {

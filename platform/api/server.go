@@ -33,6 +33,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix
 	// Fallback answers what is no route and brings no key, such as the pages of the dashboard. Nil answers 404.
 	Fallback http.Handler
+	// SpoolDir is where large bodies wait until they are complete; empty means the machine's temporary directory.
+	SpoolDir string
 	// Info is shown in the OpenAPI document.
 	Info Info
 }
@@ -40,8 +42,10 @@ type Config struct {
 const (
 	// maxLimiterKeys bounds the memory of rate limits; idle ones make room.
 	maxLimiterKeys = 100_000
-	// bodyBudget bounds the bytes of all bodies being read at once, so that many large requests cannot use up the memory.
-	bodyBudget = 512 << 20
+	// bodyBudget bounds the bytes of all large bodies in memory at once.
+	bodyBudget = 256 << 20
+	// spoolBudget bounds the bytes of all bodies that wait on disk until they are complete.
+	spoolBudget = 16 << 30
 )
 
 // Server answers HTTP requests with the routes it was given.
@@ -51,6 +55,7 @@ type Server struct {
 	root    router
 	limiter *limit.Limiter
 	bodies  *semaphore.Weighted
+	spooled *semaphore.Weighted
 	origin  *http.CrossOriginProtection
 	openapi []byte
 }
@@ -61,6 +66,7 @@ func NewServer(config Config, routes []Route) *Server {
 		config:  config,
 		limiter: limit.New(config.World.Clock, maxLimiterKeys),
 		bodies:  semaphore.NewWeighted(bodyBudget),
+		spooled: semaphore.NewWeighted(spoolBudget),
 		origin:  http.NewCrossOriginProtection(),
 	}
 	s.routes = append(routes, s.ownRoutes()...)

@@ -166,7 +166,7 @@ func (s *Service) converse(ctx context.Context, o *email.Outcome, l *letter, raw
 func (s *Service) send(ctx context.Context, o *email.Outcome, l *letter, raw []byte, c *connection) (decided, fresh bool) {
 	a := &o.Attempt
 	a.MXHost, a.MXIP, a.MXPort, a.LocalIP, a.TLS = c.host, c.remote.Addr(), int(c.remote.Port()), c.local, c.tls
-	envelope := smtp.Envelope{From: s.returnPath(o.Taken), To: []string{o.Taken.Recipient.Address}, SMTPUTF8: l.utf8, Size: int64(len(raw))}
+	envelope := smtp.Envelope{From: s.returnPath(o.Taken), To: []string{o.Taken.Recipient.Address}, SMTPUTF8: l.utf8, EightBit: l.eightBit, Size: int64(len(raw))}
 	kept := c.messages > 0
 	c.messages++
 	result, err := c.client.Send(ctx, envelope, bytes.NewReader(raw))

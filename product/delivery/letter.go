@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"unicode/utf8"
 
 	"postrider/mail/address"
 	"postrider/mail/message"
@@ -20,10 +21,11 @@ type letter struct {
 	service *Service
 	taken   email.Taken
 
-	raw     []byte
-	headers map[string]string
-	utf8    bool
-	err     error
+	raw      []byte
+	headers  map[string]string
+	utf8     bool // only a server with SMTPUTF8 may have it
+	eightBit bool // it holds more than ASCII
+	err      error
 }
 
 func (s *Service) newLetter(t email.Taken) *letter { return &letter{service: s, taken: t} }
@@ -36,12 +38,17 @@ func (l *letter) bytes(ctx context.Context) ([]byte, error) {
 
 func (l *letter) compose(ctx context.Context) error {
 	s, e := l.service, l.taken.Email
-	content, attachments, err := s.emails.Letter(ctx, l.taken)
+	said, err := s.emails.Letter(ctx, l.taken)
 	if err != nil {
 		return fmt.Errorf("load content: %w", err)
 	}
-	l.headers = content.Headers
-	m := message.Message{Subject: e.Subject, Date: e.CreatedAt, MessageID: e.MessageID, Text: content.Text, HTML: content.HTML, Seed: string(e.ID)}
+	l.headers = said.Headers
+	if said.Raw != nil {
+		l.utf8 = message.NeedsUTF8(said.Raw)
+		l.eightBit = bytes.IndexFunc(said.Raw, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0
+		return l.sign(ctx, said.Raw)
+	}
+	m := message.Message{Subject: e.Subject, Date: e.CreatedAt, MessageID: e.MessageID, Text: said.Text, HTML: said.HTML, Seed: string(e.ID)}
 	if !e.QueuedAt.IsZero() {
 		m.Date = e.QueuedAt
 	}
@@ -62,10 +69,10 @@ func (l *letter) compose(ctx context.Context) error {
 			*list.to = append(*list.to, a)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(content.Headers)) {
-		m.Headers = append(m.Headers, message.Header{Name: name, Value: content.Headers[name]})
+	for _, name := range slices.Sorted(maps.Keys(said.Headers)) {
+		m.Headers = append(m.Headers, message.Header{Name: name, Value: said.Headers[name]})
 	}
-	for _, a := range attachments {
+	for _, a := range said.Attachments {
 		m.Attachments = append(m.Attachments, message.Attachment{Filename: a.Filename, ContentType: a.ContentType, ContentID: a.ContentID, Inline: a.Inline,
 			Open: func() (io.ReadCloser, error) { return s.emails.OpenAttachment(ctx, a) }})
 	}

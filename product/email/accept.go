@@ -56,6 +56,11 @@ func (s *Service) Accept(ctx context.Context, sender Sender, draft Draft, reques
 	if err != nil {
 		return Receipt{}, false, err
 	}
+	return s.commit(ctx, sender, rows, request)
+}
+
+// commit stores what was prepared, if the plan allows it and the key is new.
+func (s *Service) commit(ctx context.Context, sender Sender, rows acceptance, request api.Idempotency) (receipt Receipt, replayed bool, err error) {
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
 		receipt, replayed, err = api.Once(tx, request, func() (Receipt, error) {
 			quota, err := s.plans.UseEmails(tx, sender.Workspace, sender.Plan, int64(len(rows.recipients)))
@@ -73,19 +78,31 @@ func (s *Service) Accept(ctx context.Context, sender Sender, draft Draft, reques
 
 // admit checks that the sender may send the draft, and makes what has to be written for it.
 func (s *Service) admit(ctx context.Context, sender Sender, draft Draft) (acceptance, error) {
-	from, err := s.domains.ForSending(ctx, sender.Workspace, draft.From.Domain)
+	from, err := s.permit(ctx, sender, draft.From.Domain)
 	if err != nil {
 		return acceptance{}, err
+	}
+	return s.prepare(ctx, sender, draft, from)
+}
+
+// Permit tells whether the sender may send from the domain now.
+func (s *Service) Permit(ctx context.Context, sender Sender, name string) error {
+	_, err := s.permit(ctx, sender, name)
+	return err
+}
+
+// permit returns the domain if the sender may send from it now, with the way its mail goes out.
+func (s *Service) permit(ctx context.Context, sender Sender, name string) (domain.Domain, error) {
+	from, err := s.domains.ForSending(ctx, sender.Workspace, name)
+	if err != nil {
+		return from, err
 	}
 	if sender.MayUse != nil && !sender.MayUse(from.ID) {
-		return acceptance{}, api.ErrDomainNotAllowed.With("domain", from.Name)
+		return from, api.ErrDomainNotAllowed.With("domain", from.Name)
 	}
 	customer, err := s.tenants.ForSending(ctx, sender.Workspace, from.TenantID)
-	if err != nil {
-		return acceptance{}, err
-	}
 	from.Provider = wayOut(from.Provider, string(customer.Provider))
-	return s.prepare(ctx, sender, draft, from)
+	return from, err
 }
 
 // earlier returns what the idempotency key was answered with before, or why the request is refused now. What was accepted once
@@ -106,6 +123,7 @@ type acceptance struct {
 	email       Email
 	content     Content
 	contentBlob string
+	posted      *readyMade // nil if we shall make the message
 	recipients  []Recipient
 	attachments []Attachment
 	event       event.Event
@@ -119,8 +137,13 @@ func (a acceptance) receipt() Receipt {
 // prepare makes the rows outside the transaction, large contents already stored.
 func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from domain.Domain) (acceptance, error) {
 	now := s.world.Clock.Now().Truncate(time.Microsecond)
-	a := acceptance{content: draft.Content, email: newEmail(ID(s.world.NewID()), sender, draft, from, now)}
-	if a.content.Text == "" && !draft.skipTextFromHTML {
+	a := acceptance{content: draft.Content, posted: draft.posted}
+	id := ID(s.world.NewID())
+	if draft.posted != nil {
+		id = draft.posted.id
+	}
+	a.email = newEmail(id, sender, draft, from, now)
+	if a.content.Text == "" && a.content.HTML != "" && !draft.skipTextFromHTML {
 		a.content.Text = message.TextFromHTML(a.content.HTML)
 	}
 	due := now
@@ -180,6 +203,9 @@ func newEmail(id ID, sender Sender, draft Draft, from domain.Domain, now time.Ti
 		e.ExpiresAt = draft.ScheduledAt.Add(within)
 	}
 	e.SizeBytes = int64(len(draft.Content.HTML) + len(draft.Content.Text))
+	if draft.posted != nil {
+		e.SizeBytes = draft.posted.size
+	}
 	return e
 }
 

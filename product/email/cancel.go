@@ -70,7 +70,7 @@ func (s *Service) Reschedule(ctx context.Context, ws space.ID, id string, text s
 // change locks a scheduled email and lets alter change it. Whoever picks mail up locks the same row, so one of both comes first.
 func (s *Service) change(ctx context.Context, ws space.ID, id string, alter func(*db.Tx, *Email, []Recipient) error) (Record, error) {
 	var record Record
-	var ref string
+	var content storedContent
 	err := s.db.Write(ctx, func(tx *db.Tx) error {
 		if _, err := findEmail(tx, ws, id); err != nil {
 			return err
@@ -92,13 +92,13 @@ func (s *Service) change(ctx context.Context, ws space.ID, id string, alter func
 		if err := updateEmail(tx, e); err != nil {
 			return err
 		}
-		record, ref, err = assemble(tx, e)
+		record, content, err = assemble(tx, e)
 		return err
 	})
 	if err != nil {
 		return Record{}, err
 	}
-	return s.withLargeContent(ctx, record, ref)
+	return s.withContent(ctx, record, content)
 }
 
 func (s *Service) tellChange(tx *db.Tx, e *Email, kind string, more extras) error {

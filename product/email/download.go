@@ -17,6 +17,7 @@ import (
 	"postrider/platform/blob"
 	"postrider/platform/db"
 	"postrider/platform/seal"
+	"postrider/platform/space"
 )
 
 const (
@@ -57,12 +58,20 @@ type attachmentRecord struct {
 
 // fileLink is what a link stands for. It is sealed: nobody can read or change it.
 type fileLink struct {
-	Blob     blob.Ref `json:"b"`
+	Blob     blob.Ref `json:"b,omitempty"`
 	Filename string   `json:"f"`
+	// Workspace, Email and Part lead to a file in a message that came ready made.
+	Workspace space.ID `json:"w,omitempty"`
+	Email     ID       `json:"e,omitempty"`
+	Part      int      `json:"p,omitempty"`
 }
 
-func (s *Service) newAttachmentRecord(a Attachment) attachmentRecord {
-	url, expires := s.link(fileLink{a.Blob, a.Filename})
+func (s *Service) newAttachmentRecord(ws space.ID, id ID, a Attachment) attachmentRecord {
+	link := fileLink{Blob: a.Blob, Filename: a.Filename}
+	if a.part > 0 {
+		link = fileLink{Workspace: ws, Email: id, Part: a.part, Filename: a.Filename}
+	}
+	url, expires := s.link(link)
 	record := attachmentRecord{Object: "attachment", ID: a.ID, Filename: a.Filename, ContentType: a.ContentType, Disposition: "attachment",
 		ContentID: api.Ref(a.ContentID), Size: a.SizeBytes, SHA256: a.Blob, DownloadURL: url, URL: url, ExpiresAt: api.Time(expires)}
 	if a.Inline {
@@ -86,19 +95,26 @@ func (s *Service) LinkTo(ctx context.Context, content []byte, filename string) (
 	if err != nil {
 		return "", time.Time{}, api.ErrUnavailable.Because(fmt.Errorf("store %s: %w", filename, err))
 	}
-	url, expires = s.link(fileLink{info.Ref, filename})
+	url, expires = s.link(fileLink{Blob: info.Ref, Filename: filename})
 	return url, expires, nil
 }
 
-func (s *Service) attachmentsOf(ctx context.Context, caller api.Caller, id string) (attachments []Attachment, err error) {
+func (s *Service) attachmentsOf(ctx context.Context, ws space.ID, id string) (attachments []Attachment, err error) {
+	var e Email
+	var content storedContent
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		e, err := findEmail(tx, caller.Workspace, id)
-		if err != nil {
+		if e, err = findEmail(tx, ws, id); err != nil || e.Attachments == 0 {
 			return err
 		}
-		attachments, err = selectAttachments(tx, caller.Workspace, e.ID)
+		if content, err = selectContent(tx, ws, e.ID); err != nil || content.readyMade() {
+			return err
+		}
+		attachments, err = selectAttachments(tx, ws, e.ID)
 		return err
 	})
+	if err == nil && content.readyMade() {
+		return s.filesOfReadyMade(ctx, e.ID, content)
+	}
 	return attachments, err
 }
 
@@ -109,13 +125,13 @@ func (s *Service) handleAttachments(ctx context.Context, caller api.Caller, r st
 	if err := r.Check(maxPage); err != nil {
 		return api.Page[attachmentRecord]{}, err
 	}
-	all, err := s.attachmentsOf(ctx, caller, r.ID)
+	all, err := s.attachmentsOf(ctx, caller.Workspace, r.ID)
 	if err != nil {
 		return api.Page[attachmentRecord]{}, err
 	}
 	var records []attachmentRecord
 	for _, a := range all[min(r.Offset, len(all)):min(r.Offset+r.Limit, len(all))] {
-		records = append(records, s.newAttachmentRecord(a))
+		records = append(records, s.newAttachmentRecord(caller.Workspace, ID(r.ID), a))
 	}
 	return api.NewPage(records, r.OffsetQuery, int64(len(all))), nil
 }
@@ -124,13 +140,13 @@ func (s *Service) handleAttachment(ctx context.Context, caller api.Caller, r str
 	idRequest
 	AttachmentID string `path:"aid" doc:"Id of the attachment." example:"0193a1ef-0d5c-7000-8000-0000000000c1"`
 }) (attachmentRecord, error) {
-	all, err := s.attachmentsOf(ctx, caller, r.ID)
+	all, err := s.attachmentsOf(ctx, caller.Workspace, r.ID)
 	if err != nil {
 		return attachmentRecord{}, err
 	}
 	for _, a := range all {
 		if a.ID == r.AttachmentID {
-			return s.newAttachmentRecord(a), nil
+			return s.newAttachmentRecord(caller.Workspace, ID(r.ID), a), nil
 		}
 	}
 	return attachmentRecord{}, api.NotFound("attachment")
@@ -150,18 +166,42 @@ func (s *Service) ServeFile(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	file, err := s.blobs.Open(r.Context(), link.Blob)
-	if err != nil {
-		s.world.Log.Error("file could not be opened", "blob", link.Blob, "error", err)
-		http.Error(w, "The file is not available.", http.StatusServiceUnavailable)
-		return
-	}
-	defer file.Close()
 	header := w.Header()
 	header.Set("Content-Type", "application/octet-stream")
 	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": link.Filename}))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	header.Set("Cache-Control", "private, max-age="+strconv.Itoa(int(linkFor/time.Second)))
-	_, _ = io.Copy(w, file) // the reader may have gone
+	if err := s.copyFile(r.Context(), w, link); err != nil {
+		s.world.Log.Error("file could not be sent", "link", link, "error", err)
+		header.Del("Content-Disposition")
+		header.Del("Cache-Control")
+		http.Error(w, "The file is not available.", http.StatusServiceUnavailable) // if not a byte of it has left
+	}
+}
+
+// copyFile writes what a link stands for to w. That the reader has gone is no failure.
+func (s *Service) copyFile(ctx context.Context, w io.Writer, link fileLink) error {
+	if link.Part == 0 {
+		file, err := s.blobs.Open(ctx, link.Blob)
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		_, _ = io.Copy(w, file)
+		return nil
+	}
+	var content storedContent
+	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		content, err = selectContent(tx, link.Workspace, link.Email)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	found, err := s.copyPart(ctx, w, content, link.Part)
+	if err == nil && !found {
+		return blob.ErrNotFound
+	}
+	return err
 }

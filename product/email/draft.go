@@ -34,6 +34,8 @@ type Draft struct {
 	IdempotencyKey   string
 	MessageID        string
 	skipTextFromHTML bool
+	// posted is the message itself, if it came ready made.
+	posted *readyMade
 }
 
 // Limits of a send. Where the field's services agree on a number, it is theirs.

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"postrider/mail/address"
 	"postrider/mail/report"
 	"postrider/platform/api"
@@ -194,6 +196,8 @@ type Attachment struct {
 	Inline      bool
 	SizeBytes   int64
 	Blob        blob.Ref
+	// part is its place in a message that came ready made; such a file is in no store of its own, and Blob is only its hash.
+	part int
 }
 
 // Content is what an email says.
@@ -215,6 +219,8 @@ type Service struct {
 	cursors  api.Cursors
 	keys     *seal.Keyring
 	baseURL  string
+	// archives bounds how many archives are held in memory to be looked into.
+	archives *semaphore.Weighted
 }
 
 // Parts are what the service is built on.
@@ -230,10 +236,14 @@ type Parts struct {
 	BaseURL string
 }
 
+// maxArchives times the largest file is what looking into archives may cost.
+const maxArchives = 8
+
 // New returns the service.
 func New(w world.World, d *db.DB, parts Parts) *Service {
 	return &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, tenants: parts.Tenants,
-		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/")}
+		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"),
+		archives: semaphore.NewWeighted(maxArchives)}
 }
 
 // isp groups recipients by who runs their mailboxes.

@@ -181,10 +181,15 @@ func nameProblem(name string) string {
 		return "A file name is required."
 	case len(name) > maxFilename:
 		return "Must have at most 255 bytes."
-	case strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) >= 0:
+	case hasDisguise(name):
 		return "Must not contain control characters."
 	}
 	return ""
+}
+
+// hasDisguise tells whether a name holds characters that make it look like another.
+func hasDisguise(name string) bool {
+	return strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) >= 0
 }
 
 func isPrintable(s string) bool {
@@ -205,15 +210,23 @@ func blockedProblem(file File) string {
 	if extension, blocked := blockedExtension(file.Filename); blocked {
 		return fmt.Sprintf("File type .%s is not allowed.", extension)
 	}
+	return contentProblem(file.Content)
+}
+
+// isZip tells by its first bytes whether a file is an archive that is looked into.
+func isZip(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
+
+// contentProblem looks at what a file is, whatever it is called.
+func contentProblem(content []byte) string {
 	for _, magic := range programs {
-		if bytes.HasPrefix(file.Content, []byte(magic)) {
+		if bytes.HasPrefix(content, []byte(magic)) {
 			return "Programs are not allowed, whatever their name."
 		}
 	}
-	if !bytes.HasPrefix(file.Content, []byte("PK\x03\x04")) {
+	if !isZip(content) {
 		return ""
 	}
-	archive, err := zip.NewReader(bytes.NewReader(file.Content), int64(len(file.Content)))
+	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
 	if err != nil {
 		return "" // damaged archives cannot be opened by the recipient either
 	}

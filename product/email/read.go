@@ -33,54 +33,53 @@ func findEmail(tx *db.Tx, ws space.ID, id string) (Email, error) {
 // Get returns an email with its content, its recipients and its timeline.
 func (s *Service) Get(ctx context.Context, ws space.ID, id string) (Record, error) {
 	var record Record
-	var ref string
+	var content storedContent
 	err := s.db.Read(ctx, func(tx *db.Tx) error {
 		e, err := findEmail(tx, ws, id)
 		if err != nil {
 			return err
 		}
-		record, ref, err = assemble(tx, e)
+		record, content, err = assemble(tx, e)
 		return err
 	})
 	if err != nil {
 		return Record{}, err
 	}
-	return s.withLargeContent(ctx, record, ref)
+	return s.withContent(ctx, record, content)
 }
 
-// withLargeContent fills in what is not kept in the database. An empty ref means that nothing is missing.
-func (s *Service) withLargeContent(ctx context.Context, record Record, ref string) (Record, error) {
-	if ref == "" {
+// withContent fills in what the email says, wherever it is kept.
+func (s *Service) withContent(ctx context.Context, record Record, stored storedContent) (Record, error) {
+	if record.Source == SourceNotice { // it holds a link that signs its recipient in; the workspace it is sent from must not read it
 		return record, nil
 	}
-	content, err := s.largeContent(ctx, ref)
+	content, err := s.content(ctx, stored)
+	if stored.readyMade() {
+		content, err = s.contentOfReadyMade(ctx, stored)
+	}
 	record.HTML, record.Text = api.Ref(content.HTML), api.Ref(content.Text)
 	return record, err
 }
 
-func assemble(tx *db.Tx, e Email) (record Record, contentRef string, err error) {
-	content, contentRef, err := selectContent(tx, e.Workspace, e.ID)
-	if err != nil {
-		return Record{}, "", err
+func assemble(tx *db.Tx, e Email) (record Record, content storedContent, err error) {
+	if content, err = selectContent(tx, e.Workspace, e.ID); err != nil {
+		return record, content, err
 	}
 	recipients, err := selectRecipients(tx, e.Workspace, e.ID)
 	if err != nil {
-		return Record{}, "", err
+		return record, content, err
 	}
 	events, err := event.OfSubject(tx, e.Workspace, string(e.ID), "", maxTimeline, 0)
 	if err != nil {
-		return Record{}, "", err
+		return record, content, err
 	}
 	attempts, err := selectAttempts(tx, e.Workspace, e.ID, "", maxTimeline, 0)
 	if err != nil {
-		return Record{}, "", err
+		return record, content, err
 	}
-	record = Record{Row: newRow(e), HTML: api.Ref(content.HTML), Text: api.Ref(content.Text), Headers: content.Headers, Metadata: orEmptyObject(e.Metadata)}
+	record = Record{Row: newRow(e), Headers: content.Headers, Metadata: orEmptyObject(e.Metadata)}
 	if e.Status == Failed || e.Status == Bounced || e.Status == Suppressed {
 		record.Failure = e.Failure
-	}
-	if e.Source == SourceNotice { // it holds a link that signs its recipient in; the workspace it is sent from must not read it
-		record.HTML, record.Text, contentRef = "", "", ""
 	}
 	if record.Headers == nil {
 		record.Headers = map[string]string{}
@@ -92,7 +91,7 @@ func assemble(tx *db.Tx, e Email) (record Record, contentRef string, err error) 
 		}
 	}
 	record.Timeline, err = timeline(events, attempts, recipients)
-	return record, contentRef, err
+	return record, content, err
 }
 
 // timeline tells the life of an email from its events, and from its attempts when they began.

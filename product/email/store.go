@@ -88,29 +88,40 @@ func insertContents(tx *db.Tx, all []acceptance) error {
 		if a.contentBlob != "" {
 			c = Content{Headers: c.Headers}
 		}
-		values = append(values, a.email.ID, a.email.Workspace, db.NullText(c.HTML), db.NullText(c.Text), encode(c.Headers), db.NullText(a.contentBlob))
+		var raw []byte
+		var rawBlob blob.Ref
+		if a.posted != nil {
+			raw, rawBlob = a.posted.raw, a.posted.blob
+		}
+		values = append(values, a.email.ID, a.email.Workspace, db.NullText(c.HTML), db.NullText(c.Text), encode(c.Headers), db.NullText(a.contentBlob),
+			raw, db.NullText(string(rawBlob)))
 	}
-	_, err := tx.InsertRows(`INSERT INTO email_content (email_id, workspace_id, html, text, headers, blob)`, 6, values, ``)
+	_, err := tx.InsertRows(`INSERT INTO email_content (email_id, workspace_id, html, text, headers, blob, raw, raw_blob)`, 8, values, ``)
 	return err
 }
 
-func selectContent(tx *db.Tx, ws space.ID, id ID) (Content, string, error) {
-	type row struct {
-		content Content
-		headers string
-		ref     string
-	}
-	found, err := db.One(tx, func(s db.Scanner) (r row, err error) {
-		err = s.Scan(db.Text(&r.content.HTML), db.Text(&r.content.Text), &r.headers, db.Text(&r.ref))
-		return r, err
+// storedContent is what an email says as far as the database has it, and where the rest is.
+type storedContent struct {
+	Content
+	blob blob.Ref // the whole content, if it is large
+	// raw or rawBlob is the message itself, if it came ready made.
+	raw     []byte
+	rawBlob blob.Ref
+}
+
+func (c storedContent) readyMade() bool { return c.raw != nil || c.rawBlob != "" }
+
+func selectContent(tx *db.Tx, ws space.ID, id ID) (storedContent, error) {
+	return db.One(tx, func(s db.Scanner) (c storedContent, err error) {
+		var headers, ref, rawRef string
+		if err := s.Scan(db.Text(&c.HTML), db.Text(&c.Text), &headers, db.Text(&ref), &c.raw, db.Text(&rawRef)); err != nil {
+			return c, err
+		}
+		c.blob, c.rawBlob = blob.Ref(ref), blob.Ref(rawRef)
+		return c, decode(headers, &c.Headers)
 	}, `
-		SELECT html, text, headers, blob FROM email_content
+		SELECT html, text, headers, blob, raw, raw_blob FROM email_content
 		WHERE workspace_id = $1 AND email_id = $2`, ws, id)
-	if err != nil {
-		return Content{}, "", err
-	}
-	err = decode(found.headers, &found.content.Headers)
-	return found.content, found.ref, err
 }
 
 func insertRecipients(tx *db.Tx, recipients []Recipient) error {
@@ -282,7 +293,10 @@ func selectReferenced(tx *db.Tx, refs []blob.Ref) ([]blob.Ref, error) {
 		WHERE blob {in $1}
 		UNION
 		SELECT blob FROM email_content
-		WHERE blob {in $1}`, refs)
+		WHERE blob {in $1}
+		UNION
+		SELECT raw_blob FROM email_content
+		WHERE raw_blob {in $1}`, refs)
 }
 
 func selectScheduledFrom(tx *db.Tx, ws space.ID, from domain.ID, limit int) ([]resource, error) {

@@ -9,7 +9,6 @@ import (
 
 	"postrider/mail/smtp"
 	"postrider/platform/api"
-	"postrider/platform/blob"
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/platform/space"
@@ -134,27 +133,44 @@ func (s *Service) Peek(ctx context.Context, ws space.ID, id string) (t Taken, er
 	return t, err
 }
 
+// Letter is what an email says.
+type Letter struct {
+	Content
+	Attachments []Attachment
+	// Raw is the message itself, if it came ready made; then the header fields in Content are all that is known besides.
+	Raw []byte
+}
+
 // Letter returns what an email says, read outside any transaction that changes something.
-func (s *Service) Letter(ctx context.Context, t Taken) (content Content, attachments []Attachment, err error) {
-	var ref string
+func (s *Service) Letter(ctx context.Context, t Taken) (l Letter, err error) {
+	var stored storedContent
 	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
-		if content, ref, err = selectContent(tx, t.Email.Workspace, t.Email.ID); err != nil {
+		if stored, err = selectContent(tx, t.Email.Workspace, t.Email.ID); err != nil {
 			return err
 		}
-		if t.Email.Attachments > 0 {
-			attachments, err = selectAttachments(tx, t.Email.Workspace, t.Email.ID)
+		if t.Email.Attachments > 0 && !stored.readyMade() {
+			l.Attachments, err = selectAttachments(tx, t.Email.Workspace, t.Email.ID)
 		}
 		return err
 	})
-	if err != nil || ref == "" {
-		return content, attachments, err
+	if err != nil {
+		return l, err
 	}
-	content, err = s.largeContent(ctx, ref)
-	return content, attachments, err
+	if stored.readyMade() {
+		l.Headers = stored.Headers
+		l.Raw, err = s.readReadyMade(ctx, stored)
+		return l, err
+	}
+	l.Content, err = s.content(ctx, stored)
+	return l, err
 }
 
-func (s *Service) largeContent(ctx context.Context, ref string) (Content, error) {
-	r, err := s.blobs.Open(ctx, blob.Ref(ref))
+// content returns the content with what is not kept in the database.
+func (s *Service) content(ctx context.Context, stored storedContent) (Content, error) {
+	if stored.blob == "" {
+		return stored.Content, nil
+	}
+	r, err := s.blobs.Open(ctx, stored.blob)
 	if err != nil {
 		return Content{}, fmt.Errorf("open content: %w", err)
 	}
@@ -173,6 +189,6 @@ func (s *Service) OpenAttachment(ctx context.Context, a Attachment) (io.ReadClos
 
 // headersOf loads the customer's headers for events told long after acceptance.
 func headersOf(tx *db.Tx, e *Email) (map[string]string, error) {
-	content, _, err := selectContent(tx, e.Workspace, e.ID)
+	content, err := selectContent(tx, e.Workspace, e.ID)
 	return content.Headers, err
 }

@@ -1,0 +1,128 @@
+package api
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// smallBody is what every request may bring in memory without asking the budget.
+	smallBody = 64 << 10
+	// spoolStep is how much room on disk a body asks for at a time.
+	spoolStep = 4 << 20
+)
+
+// readBody reads the body up to the cap of the route. release must be called when nothing refers to it any more.
+//
+// A large body waits on disk until its last byte has come, and only then claims memory: a thousand clients on slow lines cost a
+// thousand files, and a body that turns out to be too large has cost nothing.
+func (x *exchange) readBody() (body []byte, release func(), err error) {
+	release = func() {}
+	maxBody := x.endpoint.MaxBody
+	if maxBody == 0 {
+		maxBody = DefaultMaxBody
+	}
+	switch {
+	case x.r.ContentLength > maxBody:
+		return nil, release, ErrTooLarge.With("max_bytes", maxBody)
+	case x.r.ContentLength == 0:
+		return nil, release, nil
+	}
+	if err := x.checkMediaType(); err != nil {
+		return nil, release, err
+	}
+	body, release, err = x.receive(http.MaxBytesReader(x.w, x.r.Body, maxBody))
+	if err == nil {
+		return body, release, nil
+	}
+	var over *http.MaxBytesError
+	var public *Error
+	switch {
+	case errors.As(err, &over):
+		err = ErrTooLarge.With("max_bytes", maxBody)
+	case !errors.As(err, &public):
+		err = Invalid("_body", "The body ended too early.")
+	}
+	return nil, func() {}, err
+}
+
+func (x *exchange) receive(r io.Reader) (body []byte, release func(), err error) {
+	if expected := x.r.ContentLength; expected > 0 && expected <= smallBody {
+		body = make([]byte, expected)
+		_, err = io.ReadFull(r, body)
+		return body, func() {}, err
+	}
+	start := make([]byte, smallBody)
+	n, err := io.ReadFull(r, start)
+	if x.r.ContentLength < 0 && (errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF)) {
+		return start[:n], func() {}, nil
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	file, err := newSpool(x.server.config.SpoolDir, x.server.spooled)
+	if err != nil {
+		return nil, nil, ErrUnavailable.Because(err)
+	}
+	defer file.close()
+	if _, err := io.Copy(file, r); err != nil {
+		return nil, nil, err
+	}
+	size := int64(len(start)) + file.size
+	if err := x.server.bodies.Acquire(x.r.Context(), size); err != nil {
+		return nil, nil, ErrUnavailable.Because(err)
+	}
+	body = make([]byte, size)
+	copy(body, start)
+	if _, err := file.ReadAt(body[len(start):], 0); err != nil && !errors.Is(err, io.EOF) {
+		x.server.bodies.Release(size)
+		return nil, nil, ErrUnavailable.Because(err)
+	}
+	return body, func() { x.server.bodies.Release(size) }, nil
+}
+
+// spool is a file without a name: if the process dies, nothing of it is left.
+type spool struct {
+	*os.File
+	budget  *semaphore.Weighted
+	claimed int64
+	size    int64
+}
+
+func newSpool(dir string, budget *semaphore.Weighted) (*spool, error) {
+	file, err := os.CreateTemp(dir, "postrider-body-*")
+	if err != nil {
+		return nil, err
+	}
+	return &spool{File: file, budget: budget}, os.Remove(file.Name())
+}
+
+// Write fails when all bodies together would need too much room.
+func (s *spool) Write(p []byte) (int, error) {
+	for s.size+int64(len(p)) > s.claimed {
+		if !s.budget.TryAcquire(spoolStep) {
+			return 0, ErrUnavailable.Because(errors.New("no room for more request bodies"))
+		}
+		s.claimed += spoolStep
+	}
+	n, err := s.File.Write(p)
+	s.size += int64(n)
+	if err != nil {
+		err = ErrUnavailable.Because(err)
+	}
+	return n, err
+}
+
+// ReadFrom hides that of the file, which would go past the budget.
+func (s *spool) ReadFrom(r io.Reader) (int64, error) {
+	return io.Copy(struct{ io.Writer }{s}, r)
+}
+
+func (s *spool) close() {
+	s.File.Close()
+	s.budget.Release(s.claimed)
+}

@@ -1,0 +1,252 @@
+package email
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"time"
+
+	"postrider/mail/address"
+	"postrider/mail/message"
+	"postrider/platform/api"
+	"postrider/platform/blob"
+	"postrider/product/domain"
+)
+
+// Posted is a message that came ready made. It is sent as it came: signed parts stay signed, an invitation stays one.
+type Posted struct {
+	// Recipients are those of the envelope; the header decides nothing.
+	Recipients []address.Address
+	// Host is the name of the server that took the message, for its trace.
+	Host string
+	// Message has lines that end with CRLF.
+	Message io.Reader
+}
+
+// MaxPostedBytes is the largest message that is taken ready made.
+const MaxPostedBytes = message.MaxBytes
+
+// ErrPostedTooLarge means that a message, or a file in it, is larger than is taken.
+var ErrPostedTooLarge = api.NewError(413, "payload_too_large", "validation_error", "The message is too large.")
+
+// readyMade is a posted message on its way into the store.
+type readyMade struct {
+	id   ID
+	raw  []byte   // if it is small
+	blob blob.Ref // if it is not
+	size int64
+}
+
+// AcceptPosted takes responsibility for a message that came ready made, as Accept does for one that we shall make.
+func (s *Service) AcceptPosted(ctx context.Context, sender Sender, p Posted) (Receipt, bool, error) {
+	in := bufio.NewReader(p.Message)
+	head, err := message.CutHeader(in)
+	if err != nil {
+		return Receipt{}, false, postedProblem(err)
+	}
+	fields, _, err := message.ReadHeader(head)
+	if err != nil {
+		return Receipt{}, false, postedProblem(err)
+	}
+	var wrong api.Fields
+	h := readPosted(&wrong, fields, p.Recipients, s.world.Clock.Now())
+	if err := wrong.Err(); err != nil {
+		return Receipt{}, false, err
+	}
+	from, err := s.permit(ctx, sender, h.draft.From.Domain)
+	if err != nil {
+		return Receipt{}, false, err
+	}
+	for _, speaker := range h.speakers {
+		if _, err := s.permit(ctx, sender, speaker); err != nil {
+			return Receipt{}, false, err
+		}
+	}
+	files, err := s.keepPosted(ctx, h, p.Host, in)
+	if err != nil {
+		return Receipt{}, false, err
+	}
+	return s.acceptReadyMade(ctx, sender, h.draft, from, files)
+}
+
+func (s *Service) acceptReadyMade(ctx context.Context, sender Sender, draft Draft, from domain.Domain, files inspection) (Receipt, bool, error) {
+	rows, err := s.prepare(ctx, sender, draft, from)
+	if err != nil {
+		return Receipt{}, false, err
+	}
+	rows.email.Attachments = files.files
+	request := api.Idempotency{}
+	if draft.IdempotencyKey != "" {
+		request = api.Idempotency{Workspace: sender.Workspace, Operation: "SMTP", Key: draft.IdempotencyKey, Hash: files.sum(draft)}
+	}
+	return s.commit(ctx, sender, rows, request)
+}
+
+// keepPosted puts the message together as it will be sent, looks at the files in it, and stores it if it is too large for a row.
+func (s *Service) keepPosted(ctx context.Context, h *postedHeader, host string, body io.Reader) (inspection, error) {
+	made := &readyMade{id: ID(s.world.NewID())}
+	h.draft.posted = made
+	if h.draft.MessageID == "" {
+		h.draft.MessageID = message.NewMessageID(string(made.id), h.draft.From.Domain)
+		h.kept = append(h.kept, []byte("Message-ID: "+h.draft.MessageID+"\r\n"))
+	}
+	now := s.world.Clock.Now().UTC().Format(time.RFC1123Z)
+	if !h.dated {
+		h.kept = append(h.kept, []byte("Date: "+now+"\r\n"))
+	}
+	trace := fmt.Sprintf("Received: by %s with ESMTPSA id %s;\r\n\t%s\r\n", host, made.id, now)
+	raw := append([]byte(trace), bytes.Join(h.kept, nil)...)
+	raw = append(raw, "\r\n"...)
+	if _, err := io.CopyN((*appender)(&raw), body, max(0, inlineContent+1-int64(len(raw)))); err != nil && !errors.Is(err, io.EOF) {
+		return inspection{}, err
+	}
+	if len(raw) <= inlineContent {
+		made.raw, made.size = raw, int64(len(raw))
+		return s.inspect(ctx, bytes.NewReader(raw))
+	}
+	info, err := s.blobs.Put(ctx, io.MultiReader(bytes.NewReader(raw), body), MaxPostedBytes)
+	if errors.Is(err, blob.ErrTooLarge) {
+		return inspection{}, ErrPostedTooLarge
+	}
+	if err != nil {
+		return inspection{}, api.ErrUnavailable.Because(fmt.Errorf("store message: %w", err))
+	}
+	made.blob, made.size = info.Ref, info.Size
+	r, err := s.blobs.Open(ctx, info.Ref)
+	if err != nil {
+		return inspection{}, api.ErrUnavailable.Because(fmt.Errorf("read message: %w", err))
+	}
+	defer r.Close()
+	return s.inspect(ctx, r)
+}
+
+// appender is a slice that grows as it is written to.
+type appender []byte
+
+func (a *appender) Write(p []byte) (int, error) {
+	*a = append(*a, p...)
+	return len(p), nil
+}
+
+// inspection is what was found in a message that came ready made.
+type inspection struct {
+	files int // everything that is not there to be read
+	named int // those that go by a name
+	total int64
+	hash  hash.Hash
+}
+
+// inspect refuses files that nobody may send, as an API call would.
+func (s *Service) inspect(ctx context.Context, r io.Reader) (inspection, error) {
+	found := inspection{hash: sha256.New()}
+	err := message.Walk(r, func(p *message.Part) error { return s.inspectPart(ctx, &found, p, 0) })
+	return found, postedProblem(err)
+}
+
+// maxEnclosed is how deep messages inside messages are looked into; deeper ones are refused, for they hide something.
+const maxEnclosed = 4
+
+func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message.Part, depth int) error {
+	fmt.Fprintf(found.hash, "\n%s %q\n", p.Type, p.Names)
+	body := io.TeeReader(p.Body, found.hash)
+	if !p.Attached {
+		_, err := io.Copy(io.Discard, body)
+		return err
+	}
+	if depth == 0 {
+		found.files++
+	}
+	if len(p.Names) > 0 {
+		if found.named++; found.named > maxFiles {
+			return ErrPostedTooLarge.Saying(fmt.Sprintf("At most %d attachments are allowed.", maxFiles))
+		}
+	}
+	for _, name := range p.Names {
+		if extension, blocked := blockedExtension(name); blocked {
+			return api.Invalid("attachments", fmt.Sprintf("File type .%s is not allowed.", extension))
+		}
+		if hasDisguise(name) {
+			return api.Invalid("attachments", "The name of a file must not contain control characters.")
+		}
+	}
+	counted := &countingReader{from: body, left: min(maxFileBytes, maxFilesBytes-found.total)}
+	var err error
+	if p.Type == "message/rfc822" || p.Type == "message/global" {
+		if depth == maxEnclosed {
+			return api.Invalid("attachments", "Messages inside messages are nested too deep.")
+		}
+		err = message.Walk(counted, func(inner *message.Part) error { return s.inspectPart(ctx, found, inner, depth+1) })
+	} else {
+		err = s.inspectFile(ctx, counted)
+	}
+	if err == nil {
+		_, err = io.Copy(io.Discard, counted)
+	}
+	found.total += counted.size
+	return err
+}
+
+// inspectFile looks for programs, and for what an archive holds. An archive has its list at the end, so it must be read whole;
+// only so many are in memory at a time.
+func (s *Service) inspectFile(ctx context.Context, r io.Reader) error {
+	start := make([]byte, 8)
+	n, err := io.ReadFull(r, start)
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	content := start[:n]
+	if isZip(content) {
+		if err := s.archives.Acquire(ctx, 1); err != nil {
+			return api.ErrUnavailable.Because(err)
+		}
+		defer s.archives.Release(1)
+		rest, err := io.ReadAll(r)
+		if err != nil {
+			return err
+		}
+		content = append(content, rest...)
+	}
+	if problem := contentProblem(content); problem != "" {
+		return api.Invalid("attachments", problem)
+	}
+	return nil
+}
+
+// sum tells messages apart by what they say. A program that tries again gives the same message a new date and new boundaries.
+func (i inspection) sum(d Draft) string {
+	fmt.Fprintf(i.hash, "\n%q %q %q %q %q %q %s", d.From, d.To, d.Cc, d.Bcc, d.Subject, d.Tags, d.ScheduledAt)
+	return hex.EncodeToString(i.hash.Sum(nil))
+}
+
+// countingReader fails once more was read than a file may have.
+type countingReader struct {
+	from io.Reader
+	size int64
+	left int64
+}
+
+func (c *countingReader) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	c.size += int64(n)
+	if c.size > c.left {
+		return n, ErrPostedTooLarge.Saying("A file must have at most 10 MB, and all together at most 25 MB.")
+	}
+	return n, err
+}
+
+// postedProblem turns what is wrong with the structure of a message into an answer.
+func postedProblem(err error) error {
+	switch {
+	case errors.Is(err, message.ErrHeaderTooLarge):
+		return ErrPostedTooLarge.Saying("The header of the message is too large.")
+	case errors.Is(err, message.ErrTooManyParts):
+		return api.Invalid("attachments", "The message has too many parts.")
+	}
+	return err
+}

@@ -1,0 +1,165 @@
+package submission_test
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"postrider/app/apptest"
+)
+
+// withParts is a message of the given parts, each a header and a body.
+func withParts(parts ...string) string {
+	message := "From: hello@acme.test\nTo: ann@example.net\nSubject: Files\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=edge\n\n"
+	for _, part := range parts {
+		message += "--edge\n" + part + "\n"
+	}
+	return message + "--edge--\n"
+}
+
+func file(header, content string) string {
+	return header + "\nContent-Transfer-Encoding: base64\n\n" + wrapped(base64.StdEncoding.EncodeToString([]byte(content)))
+}
+
+func wrapped(text string) string {
+	var b strings.Builder
+	for len(text) > 76 {
+		b.WriteString(text[:76] + "\n")
+		text = text[76:]
+	}
+	return b.String() + text
+}
+
+func named(name string) string { return `Content-Disposition: attachment; filename="` + name + `"` }
+
+func zipOf(t *testing.T, name string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := zip.NewWriter(&b)
+	entry, err := w.Create(name)
+	if err == nil {
+		_, err = entry.Write([]byte("content"))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	enclosed := "Content-Type: message/rfc822\n\n" + withParts(file(named("x.exe"), "x"))
+	for name, part := range map[string]string{
+		"extension":             file(named("x.exe"), "x"),
+		"upper case":            file(named("X.EXE"), "x"),
+		"trailing dot":          file(named("x.exe."), "x"),
+		"trailing space":        file(named("x.exe "), "x"),
+		"double extension":      file(named("x.pdf.exe"), "x"),
+		"turned around":         file(named("x\u202efdp.exe"), "x"),
+		"turned harmless":       file(named("x\u202eexe.pdf"), "x"),
+		"semicolon":             file(named("x.exe;.pdf"), "x"),
+		"in pieces":             file(`Content-Disposition: attachment; filename*0="x.e"; filename*1="xe"`, "x"),
+		"percent":               file("Content-Disposition: attachment; filename*=utf-8''x%2Eexe", "x"),
+		"encoded word":          file(`Content-Disposition: attachment; filename="=?utf-8?B?eC5leGU=?="`, "x"),
+		"in the type alone":     file("Content-Type: application/octet-stream; name=x.exe", "x"),
+		"second name":           file(`Content-Disposition: attachment; filename=x.txt; filename=x.exe`, "x"),
+		"Windows program":       file(named("x.txt"), "MZ\x90\x00"),
+		"Linux program":         file(named("x"), "\x7fELF\x02"),
+		"program as a picture":  file("Content-Type: image/png", "MZ\x90\x00"),
+		"in an archive":         file(named("x.zip"), zipOf(t, "dir/x.exe")),
+		"in an archive unnamed": file("Content-Type: application/octet-stream", zipOf(t, "x.js")),
+		"in a message enclosed": enclosed,
+		"script":                file(named("x.js"), "alert()"),
+		"shortcut":              file(named("x.lnk"), "x"),
+		"disk image":            file(named("x.iso"), "x"),
+	} {
+		c := dial(t, in).signIn(in.Key)
+		c.envelope("ann@example.net")
+		if answer := c.hand(withParts("\nHello", part), 554); !strings.HasPrefix(answer, "5.6.0 attachments: ") {
+			t.Errorf("%s: %q", name, answer)
+		}
+	}
+	for name, part := range map[string]string{
+		"picture":       file("Content-Type: image/png; name=x.png", "\x89PNG"),
+		"clean archive": file(named("x.zip"), zipOf(t, "a.txt")),
+		"signature":     file("Content-Type: application/pgp-signature; name=signature.asc", "-----"),
+	} {
+		c := dial(t, in).signIn(in.Key)
+		c.envelope("ann@example.net")
+		if answer := c.hand(withParts("\nHello", part), 250); !strings.HasPrefix(answer, "2.0.0 queued as ") {
+			t.Errorf("%s: %q", name, answer)
+		}
+	}
+}
+
+func TestFilesOverTheLimitsAreRefused(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	c := dial(t, in).signIn(in.Key)
+	nine := strings.Repeat("x", 9<<20)
+	for name, parts := range map[string][]string{
+		"21 files":       strings.SplitAfter(strings.Repeat(file(named("a.txt"), "x")+"\x00", 21), "\x00")[:21],
+		"one too large":  {file(named("a.bin"), strings.Repeat("x", 10<<20+1))},
+		"three together": {file(named("a.bin"), nine), file(named("b.bin"), nine), file(named("c.bin"), nine)},
+	} {
+		c.envelope("ann@example.net")
+		message := strings.ReplaceAll(withParts(parts...), "\x00", "")
+		if answer := c.hand(message, 552); !strings.HasPrefix(answer, "5.3.4 ") {
+			t.Errorf("%s: %q", name, answer)
+		}
+	}
+	c.envelope("ann@example.net")
+	c.hand(withParts(file(named("a.bin"), strings.Repeat("x", 10<<20))), 250)
+}
+
+// retried is the same message as a program sends it when it tries again: another date, another boundary.
+func retried(attempt int) string {
+	edge := fmt.Sprintf("edge%d", attempt)
+	return strings.ReplaceAll(fmt.Sprintf("Date: Fri, 13 Nov 2026 10:00:%02d +0000\nX-Idempotency-Key: invoice:4711\n", attempt)+
+		withParts("\nHello", file(named("a.txt"), "x")), "edge", edge)
+}
+
+func TestTheSameKeyIsTheSameEmailOverSMTPToo(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		const twins = 20
+		var mu sync.Mutex
+		ids := map[string]bool{}
+		var all sync.WaitGroup
+		clients := make([]*client, twins)
+		for i := range clients {
+			clients[i] = dial(t, in).signIn(in.Key)
+			clients[i].envelope("ann@example.net")
+		}
+		for i, c := range clients {
+			all.Go(func() {
+				id := c.hand(retried(i), 250)
+				mu.Lock()
+				defer mu.Unlock()
+				ids[id] = true
+			})
+		}
+		all.Wait()
+		if len(ids) != 1 {
+			t.Errorf("%d emails: %v", len(ids), ids)
+		}
+		clients[0].envelope("ann@example.net")
+		clients[0].hand(strings.Replace(retried(1), "Hello", "Another", 1), 550)
+		in.Deliver()
+		if got := len(in.Mailbox("ann@example.net")); got != 1 {
+			t.Errorf("%d messages arrived", got)
+		}
+		if got := in.Call(http.MethodGet, "/emails", nil); strings.Count(string(got.Raw), `"object":"email"`) != 1 {
+			t.Errorf("list is %s", got.Raw)
+		}
+	})
+}
