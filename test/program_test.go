@@ -197,8 +197,10 @@ func (p *process) status(id string) string {
 
 type received struct {
 	Envelope struct {
-		To []string `json:"rcpt_to"`
+		From string   `json:"mail_from"`
+		To   []string `json:"rcpt_to"`
 	} `json:"envelope"`
+	Raw            string            `json:"raw"`
 	Subject        string            `json:"subject"`
 	Authentication map[string]string `json:"authentication"`
 }
