@@ -29,6 +29,20 @@ func (r Result) Rate() float64 { return float64(r.Count) / r.Took.Seconds() }
 // Load posts the request over and over on many connections for a while. It speaks HTTP by hand, because a full client would
 // use as much of the two cores as the server it measures.
 func Load(ctx context.Context, address string, connections int, during time.Duration, request func(worker, n int) []byte) (Result, error) {
+	return gather(ctx, connections, during, func(ctx context.Context, worker int) (own, error) {
+		return post(ctx, address, worker, request)
+	})
+}
+
+// own is what one connection has seen.
+type own struct {
+	took   []time.Duration
+	failed int
+	first  string
+}
+
+// gather runs one worker per connection until the time is over, and adds up.
+func gather(ctx context.Context, connections int, during time.Duration, work func(ctx context.Context, worker int) (own, error)) (Result, error) {
 	ctx, done := context.WithTimeout(ctx, during)
 	defer done()
 	var mu sync.Mutex
@@ -39,16 +53,16 @@ func Load(ctx context.Context, address string, connections int, during time.Dura
 	start := time.Now()
 	for worker := range connections {
 		all.Go(func() {
-			own, failed, first, err := post(ctx, address, worker, request)
+			seen, err := work(ctx, worker)
 			if err != nil {
 				errs <- err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			took = append(took, own...)
-			result.Failed += failed
+			took = append(took, seen.took...)
+			result.Failed += seen.failed
 			if result.FirstFailure == "" {
-				result.FirstFailure = first
+				result.FirstFailure = seen.first
 			}
 		})
 	}
@@ -68,32 +82,32 @@ func Load(ctx context.Context, address string, connections int, during time.Dura
 }
 
 // post uses one connection until the time is over.
-func post(ctx context.Context, address string, worker int, request func(worker, n int) []byte) (took []time.Duration, failed int, first string, err error) {
+func post(ctx context.Context, address string, worker int, request func(worker, n int) []byte) (seen own, err error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
-		return nil, 0, "", err
+		return seen, err
 	}
 	defer conn.Close()
 	in := bufio.NewReader(conn)
 	for n := 0; ctx.Err() == nil; n++ {
 		start := time.Now()
 		if _, err := conn.Write(request(worker, n)); err != nil {
-			return took, failed, first, err
+			return seen, err
 		}
 		status, body, err := readAnswer(in)
 		if err != nil {
-			return took, failed, first, err
+			return seen, err
 		}
 		if status/100 != 2 {
-			failed++
-			if first == "" {
-				first = fmt.Sprintf("%d %s", status, body)
+			seen.failed++
+			if seen.first == "" {
+				seen.first = fmt.Sprintf("%d %s", status, body)
 			}
 			continue
 		}
-		took = append(took, time.Since(start))
+		seen.took = append(seen.took, time.Since(start))
 	}
-	return took, failed, first, nil
+	return seen, nil
 }
 
 func readAnswer(in *bufio.Reader) (status int, body []byte, err error) {

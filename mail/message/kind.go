@@ -61,6 +61,12 @@ func newPart(fields []Field, kind contentKind, parent string) *Part {
 	return p
 }
 
+// IsText tells by its header whether a message is a text and nothing else, so that there is nothing in it to look for.
+func IsText(fields []Field) bool {
+	kind := readContentType(fields, "text/plain")
+	return !newPart(fields, kind, "").Attached
+}
+
 // param is one parameter of a header field, its name in lower case.
 type param struct{ name, value string }
 

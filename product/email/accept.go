@@ -59,23 +59,6 @@ func (s *Service) Accept(ctx context.Context, sender Sender, draft Draft, reques
 	return s.commit(ctx, sender, rows, request)
 }
 
-// commit stores what was prepared, if the plan allows it and the key is new.
-func (s *Service) commit(ctx context.Context, sender Sender, rows acceptance, request api.Idempotency) (receipt Receipt, replayed bool, err error) {
-	err = s.db.Write(ctx, func(tx *db.Tx) error {
-		receipt, replayed, err = api.Once(tx, request, func() (Receipt, error) {
-			quota, err := s.plans.UseEmails(tx, sender.Workspace, sender.Plan, int64(len(rows.recipients)))
-			if err != nil {
-				return Receipt{}, err
-			}
-			receipt := rows.receipt()
-			receipt.quota = quota
-			return receipt, s.store(tx, rows)
-		})
-		return err
-	})
-	return receipt, replayed, err
-}
-
 // admit checks that the sender may send the draft, and makes what has to be written for it.
 func (s *Service) admit(ctx context.Context, sender Sender, draft Draft) (acceptance, error) {
 	from, err := s.permit(ctx, sender, draft.From.Domain)
@@ -130,8 +113,8 @@ type acceptance struct {
 	items       []queue.Item
 }
 
-func (a acceptance) receipt() Receipt {
-	return Receipt{ID: a.email.ID, Status: a.email.Status, MessageID: a.email.MessageID, CreatedAt: a.email.CreatedAt, ScheduledAt: a.email.ScheduledAt}
+func (a acceptance) receipt(quota plan.Quota) Receipt {
+	return Receipt{quota: quota, ID: a.email.ID, Status: a.email.Status, MessageID: a.email.MessageID, CreatedAt: a.email.CreatedAt, ScheduledAt: a.email.ScheduledAt}
 }
 
 // prepare makes the rows outside the transaction, large contents already stored.

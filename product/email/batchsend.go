@@ -179,23 +179,24 @@ func (s *Service) admitOne(ctx context.Context, sender Sender, raw json.RawMessa
 // storeAll writes the admitted emails. An email whose own key was used before is answered with its first id and not written.
 func (s *Service) storeAll(tx *db.Tx, sender Sender, entries []entry, refusals []refusal, permissive bool) (batchAnswer, error) {
 	answer := batchAnswer{Object: "list", Data: []batchReceipt{}, Errors: []batchRefusal{}}
-	var fresh []acceptance
-	for _, e := range entries {
-		receipt, replayed, err := api.Once(tx, e.request, func() (Receipt, error) {
-			_, err := s.plans.UseEmails(tx, sender.Workspace, sender.Plan, int64(len(e.rows.recipients)))
-			return e.rows.receipt(), err
-		})
-		var public *api.Error
+	all := make([]*pending, len(entries))
+	for i, e := range entries {
+		all[i] = &pending{sender: sender, rows: e.rows, request: e.request}
+	}
+	fresh, err := s.chargePending(tx, all)
+	if err != nil {
+		return answer, err
+	}
+	for i, p := range all {
+		index := entries[i].index
 		switch {
-		case errors.As(err, &public) && permissive:
-			refusals = append(refusals, refusal{e.index, public})
-			continue
-		case err != nil:
-			return answer, err
-		case !replayed:
-			fresh = append(fresh, e.rows)
+		case p.err != nil && !permissive:
+			return answer, p.err
+		case p.err != nil:
+			refusals = append(refusals, refusal{index, p.err})
+		default:
+			answer.Data = append(answer.Data, batchReceipt{ID: p.receipt.ID, Index: index, State: p.receipt.Status, Idempotent: p.replayed})
 		}
-		answer.Data = append(answer.Data, batchReceipt{ID: receipt.ID, Index: e.index, State: receipt.Status, Idempotent: replayed})
 	}
 	slices.SortFunc(refusals, func(a, b refusal) int { return a.index - b.index })
 	for _, r := range refusals {

@@ -219,6 +219,7 @@ type Service struct {
 	cursors  api.Cursors
 	keys     *seal.Keyring
 	baseURL  string
+	desk     desk
 	// archives bounds how many archives are held in memory to be looked into.
 	archives *semaphore.Weighted
 }

@@ -68,6 +68,7 @@ func (s *Service) AcceptPosted(ctx context.Context, sender Sender, p Posted) (Re
 			return Receipt{}, false, err
 		}
 	}
+	h.plain = message.IsText(fields)
 	files, err := s.keepPosted(ctx, h, p.Host, in)
 	if err != nil {
 		return Receipt{}, false, err
@@ -108,7 +109,7 @@ func (s *Service) keepPosted(ctx context.Context, h *postedHeader, host string, 
 	}
 	if len(raw) <= inlineContent {
 		made.raw, made.size = raw, int64(len(raw))
-		return s.inspect(ctx, bytes.NewReader(raw))
+		return s.inspect(ctx, h, bytes.NewReader(raw))
 	}
 	info, err := s.blobs.Put(ctx, io.MultiReader(bytes.NewReader(raw), body), MaxPostedBytes)
 	if errors.Is(err, blob.ErrTooLarge) {
@@ -123,7 +124,7 @@ func (s *Service) keepPosted(ctx context.Context, h *postedHeader, host string, 
 		return inspection{}, api.ErrUnavailable.Because(fmt.Errorf("read message: %w", err))
 	}
 	defer r.Close()
-	return s.inspect(ctx, r)
+	return s.inspect(ctx, h, r)
 }
 
 // appender is a slice that grows as it is written to.
@@ -139,12 +140,17 @@ type inspection struct {
 	files int // everything that is not there to be read
 	named int // those that go by a name
 	total int64
-	hash  hash.Hash
+	hash  hash.Hash // of what the message says; nil if nobody will ask
 }
 
 // inspect refuses files that nobody may send, as an API call would.
-func (s *Service) inspect(ctx context.Context, r io.Reader) (inspection, error) {
-	found := inspection{hash: sha256.New()}
+func (s *Service) inspect(ctx context.Context, h *postedHeader, r io.Reader) (inspection, error) {
+	found := inspection{}
+	if h.draft.IdempotencyKey != "" {
+		found.hash = sha256.New()
+	} else if h.plain {
+		return found, nil
+	}
 	err := message.Walk(r, func(p *message.Part) error { return s.inspectPart(ctx, &found, p, 0) })
 	return found, postedProblem(err)
 }
@@ -153,8 +159,11 @@ func (s *Service) inspect(ctx context.Context, r io.Reader) (inspection, error) 
 const maxEnclosed = 4
 
 func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message.Part, depth int) error {
-	fmt.Fprintf(found.hash, "\n%s %q\n", p.Type, p.Names)
-	body := io.TeeReader(p.Body, found.hash)
+	body := p.Body
+	if found.hash != nil {
+		fmt.Fprintf(found.hash, "\n%s %q\n", p.Type, p.Names)
+		body = io.TeeReader(p.Body, found.hash)
+	}
 	if !p.Attached {
 		_, err := io.Copy(io.Discard, body)
 		return err

@@ -18,6 +18,8 @@ type postedHeader struct {
 	// speakers are domains that the message claims to be sent by, besides that of From.
 	speakers []string
 	dated    bool
+	// plain tells that the message is a text and nothing else.
+	plain bool
 }
 
 // Fields that speak to us and are taken out.

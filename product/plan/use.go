@@ -62,6 +62,35 @@ func (s *Service) UseEmails(tx *db.Tx, ws space.ID, name Name, recipients int64)
 	return quota, nil
 }
 
+// UseEmailsOfMany counts several emails at once: together if the plan has room for all, else one by one, so that those fit that
+// came first. Each has a quota or a refusal; the error means that nothing can be said.
+func (s *Service) UseEmailsOfMany(tx *db.Tx, ws space.ID, name Name, recipients []int64) (quotas []Quota, refusals []error, err error) {
+	quotas, refusals = make([]Quota, len(recipients)), make([]error, len(recipients))
+	total := int64(0)
+	for _, n := range recipients {
+		total += n
+	}
+	last, err := s.UseEmails(tx, ws, name, total)
+	if err == nil {
+		for i := len(recipients) - 1; i >= 0; i-- {
+			quotas[i] = last
+			last.Used -= recipients[i]
+		}
+		return quotas, refusals, nil
+	}
+	if !isQuota(err) {
+		return nil, nil, err
+	}
+	for i, n := range recipients {
+		if quotas[i], refusals[i] = s.UseEmails(tx, ws, name, n); refusals[i] != nil && !isQuota(refusals[i]) {
+			return nil, nil, refusals[i]
+		}
+	}
+	return quotas, refusals, nil
+}
+
+func isQuota(err error) bool { return errors.Is(err, ErrMonthlyQuota) || errors.Is(err, ErrDailyQuota) }
+
 // ReturnEmails gives back what UseEmails took at the given moment, for mail that was never sent.
 func (s *Service) ReturnEmails(tx *db.Tx, ws space.ID, takenAt time.Time, recipients int64) error {
 	for _, period := range []string{monthPeriod(takenAt), dayPeriod(takenAt)} {

@@ -1,0 +1,108 @@
+package measure
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+)
+
+// SMTP is how to hand in mail: the server, and the key if it asks for one. With a key the session is encrypted first.
+type SMTP struct {
+	Address string
+	Key     string
+	From    string
+}
+
+// LoadSMTP hands in messages over and over, one session per connection, the envelope in one write as programs with PIPELINING do.
+func LoadSMTP(ctx context.Context, server SMTP, sessions int, during time.Duration, message func(worker, n int) []byte) (Result, error) {
+	return gather(ctx, sessions, during, func(ctx context.Context, worker int) (seen own, err error) {
+		s, err := server.open()
+		if err != nil {
+			return seen, err
+		}
+		defer s.conn.Close()
+		for n := 0; ctx.Err() == nil; n++ {
+			start := time.Now()
+			if err := s.hand(server.From, fmt.Sprintf("user-%d-%d@example.net", worker, n), message(worker, n)); err != nil {
+				return seen, err
+			}
+			seen.took = append(seen.took, time.Since(start))
+		}
+		return seen, nil
+	})
+}
+
+type smtpSession struct {
+	conn net.Conn
+	in   *bufio.Reader
+}
+
+func (server SMTP) open() (*smtpSession, error) {
+	conn, err := net.Dial("tcp", server.Address)
+	if err != nil {
+		return nil, err
+	}
+	s := &smtpSession{conn, bufio.NewReader(conn)}
+	steps := []string{"", "EHLO bench.test\r\n"}
+	if err := s.say(steps...); err != nil || server.Key == "" {
+		return s, err
+	}
+	if err := s.say("STARTTLS\r\n"); err != nil {
+		return s, err
+	}
+	s.conn = tls.Client(conn, &tls.Config{InsecureSkipVerify: true}) // a self-signed certificate on loopback
+	s.in = bufio.NewReader(s.conn)
+	return s, s.say("EHLO bench.test\r\n", "AUTH PLAIN "+base64.StdEncoding.EncodeToString([]byte("\x00postrider\x00"+server.Key))+"\r\n")
+}
+
+// say sends each command and waits for its answer; the empty one only waits.
+func (s *smtpSession) say(commands ...string) error {
+	for _, command := range commands {
+		if command != "" {
+			if _, err := s.conn.Write([]byte(command)); err != nil {
+				return err
+			}
+		}
+		if err := s.hear("2"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hear reads one answer, which must begin as wished.
+func (s *smtpSession) hear(begin string) error {
+	for {
+		line, err := s.in.ReadString('\n')
+		if err != nil {
+			return err
+		}
+		if len(line) > 3 && line[3] == '-' {
+			continue
+		}
+		if !strings.HasPrefix(line, begin) {
+			return fmt.Errorf("server said %q", line)
+		}
+		return nil
+	}
+}
+
+func (s *smtpSession) hand(from, to string, message []byte) error {
+	if _, err := fmt.Fprintf(s.conn, "MAIL FROM:<%s>\r\nRCPT TO:<%s>\r\nDATA\r\n", from, to); err != nil {
+		return err
+	}
+	for _, begin := range []string{"2", "2", "354"} {
+		if err := s.hear(begin); err != nil {
+			return err
+		}
+	}
+	if _, err := s.conn.Write(message); err != nil {
+		return err
+	}
+	return s.hear("2")
+}
