@@ -24,6 +24,7 @@ func (s *server) publicHandler() http.Handler {
 		mux.Handle("/sandbox/", s.config.Dev.sandbox.Handler())
 	}
 	mux.HandleFunc("GET "+email.FilesPath, s.app.Emails.ServeFile)
+	mux.HandleFunc("GET "+email.SharedPath, s.app.Emails.ServeShared)
 	mux.Handle("/{$}", landing(s.config.Dev != nil))
 	// The API does its own routing and its own answers for what it does not know; the mux must not clean its paths by redirect.
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

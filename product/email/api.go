@@ -34,6 +34,8 @@ func (s *Service) Routes() []api.Route {
 			Errors: []*api.Error{api.ErrNotFound, ErrNotScheduled}, Summary: "Move a scheduled email to another time.", Handler: api.Handle(s.handleReschedule)},
 		{Method: http.MethodPost, Path: "/emails/{id}/cancel", Scope: "email:send", Bucket: api.BucketWrite,
 			Errors: []*api.Error{api.ErrNotFound, ErrNotScheduled}, Summary: "Cancel a scheduled email.", Handler: api.Handle(s.handleCancel)},
+		{Method: http.MethodPost, Path: "/emails/{id}/share", Scope: "email:read", Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound},
+			Summary: "Get a link at which anyone can read the email for a while.", Handler: api.Handle(s.handleShare)},
 		{Method: http.MethodGet, Path: "/emails/{id}/events", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
 			Summary: "List the events of an email.", Handler: api.Handle(s.handleEvents)},
 		{Method: http.MethodGet, Path: "/emails/{id}/attempts", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
