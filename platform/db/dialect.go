@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -12,12 +13,13 @@ import (
 
 // dialect turns the shared SQL into an engine's own.
 type dialect struct {
-	words    *strings.Replacer
-	in       string // text for {in $N}; %s is the number
-	argument string // how argument N is written; %s is the number
-	list     func(reflect.Value) any
-	horizon  string    // query for the oldest transaction that is still open; empty if there is only one at a time
-	cache    *sync.Map // shared text -> engine text
+	words   *strings.Replacer
+	in      string              // text for {in $N}; ${1} is the argument
+	number  func(string) string // writes the arguments as the engine wants them; nil leaves them as they are
+	list    func(reflect.Value) any
+	horizon string // query for the oldest transaction that is still open; empty if there is only one at a time
+	index   words
+	cache   *sync.Map // shared text -> engine text
 }
 
 var sqliteDialect = dialect{
@@ -29,11 +31,11 @@ var sqliteDialect = dialect{
 		"{skip_locked}", "",
 		"{for_update}", "",
 	),
-	in: "IN (SELECT value FROM json_each(?%s))",
-	// SQLite takes $2 for a name and would number the arguments by first appearance.
-	argument: "?%s",
-	list:     jsonList,
-	cache:    new(sync.Map),
+	in:     "IN (SELECT value FROM json_each(${1}))",
+	number: numberForSQLite,
+	list:   jsonList,
+	index:  sqliteWords,
+	cache:  new(sync.Map),
 }
 
 var postgresDialect = dialect{
@@ -45,9 +47,9 @@ var postgresDialect = dialect{
 		"{skip_locked}", "FOR UPDATE SKIP LOCKED",
 		"{for_update}", "FOR UPDATE",
 	),
-	in:       "= ANY($%s)",
-	argument: "$%s",
-	list:     plainList,
+	in:    "= ANY(${1})",
+	list:  plainList,
+	index: postgresWords,
 	// Looking at this database only: a long transaction in another one must not hold our followers up.
 	horizon: `
 		SELECT COALESCE(MIN(backend_xid::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
@@ -57,7 +59,7 @@ var postgresDialect = dialect{
 }
 
 var (
-	inList         = regexp.MustCompile(`\{in \$(\d+)\}`)
+	inList         = regexp.MustCompile(`\{in (\$\d+)\}`)
 	numberedSymbol = regexp.MustCompile(`\$(\d+)`)
 )
 
@@ -65,16 +67,27 @@ func (d dialect) translate(query string) string {
 	if text, ok := d.cache.Load(query); ok {
 		return text.(string)
 	}
-	text := d.words.Replace(query)
-	const mark = "\x00" // keeps the numbers of lists away from the second pass
-	text = inList.ReplaceAllStringFunc(text, func(found string) string {
-		number := inList.FindStringSubmatch(found)[1]
-		return strings.ReplaceAll(fmt.Sprintf(d.in, number), "$", mark)
-	})
-	text = numberedSymbol.ReplaceAllStringFunc(text, func(found string) string { return fmt.Sprintf(d.argument, found[1:]) })
-	text = strings.ReplaceAll(text, mark, "$")
+	text := d.index.clauses(d.words.Replace(query))
+	text = inList.ReplaceAllString(text, d.in)
+	if d.number != nil {
+		text = d.number(text)
+	}
 	d.cache.Store(query, text)
 	return text
+}
+
+// numberForSQLite writes $2 as ?2: SQLite takes $2 for a name and would number the arguments by first appearance. Arguments that
+// stand in order need no numbers, which matters: the driver looks up the name of each among all, and a large INSERT has thousands.
+func numberForSQLite(text string) string {
+	inOrder, next := true, 1
+	for _, found := range numberedSymbol.FindAllString(text, -1) {
+		inOrder = inOrder && found == "$"+strconv.Itoa(next)
+		next++
+	}
+	if inOrder {
+		return numberedSymbol.ReplaceAllString(text, "?")
+	}
+	return numberedSymbol.ReplaceAllString(text, "?${1}")
 }
 
 // arguments makes Go values storable: named strings become strings, times microseconds, lists what {in $N} reads.

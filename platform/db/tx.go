@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"time"
 	"unicode/utf8"
 )
@@ -119,7 +120,7 @@ func (tx *Tx) InsertRows(head string, columns int, values []any, tail string) (i
 	for len(values) > 0 {
 		for _, chunk := range insertChunks {
 			if n := chunk * columns; n <= len(values) {
-				count, err := tx.Exec(head+" VALUES "+tuples(chunk, columns)+" "+tail, values[:n]...)
+				count, err := tx.Exec(insertText(insertShape{head, tail, chunk, columns}), values[:n]...)
 				if err != nil {
 					return inserted, err
 				}
@@ -130,6 +131,24 @@ func (tx *Tx) InsertRows(head string, columns int, values []any, tail string) (i
 		}
 	}
 	return inserted, nil
+}
+
+// insertShape is what the text of a multi-row INSERT depends on.
+type insertShape struct {
+	head, tail    string
+	rows, columns int
+}
+
+// insertTexts are the texts made so far: the shapes are few and the texts are long.
+var insertTexts sync.Map // insertShape -> string
+
+func insertText(shape insertShape) string {
+	if text, ok := insertTexts.Load(shape); ok {
+		return text.(string)
+	}
+	text := shape.head + " VALUES " + tuples(shape.rows, shape.columns) + " " + shape.tail
+	insertTexts.Store(shape, text)
+	return text
 }
 
 func tuples(rows, columns int) string {

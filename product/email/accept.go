@@ -264,17 +264,11 @@ func (s *Service) store(tx *db.Tx, all ...acceptance) error {
 	if err := insertRecipients(tx, recipients); err != nil {
 		return err
 	}
+	if err := indexEmails(tx, all); err != nil {
+		return err
+	}
 	if err := event.Append(tx, events...); err != nil {
 		return err
 	}
 	return queue.Add(tx, items...)
-}
-
-// searchText is what a search looks through: lower case, because the engines disagree about the case of other letters.
-func searchText(e Email) string {
-	parts := []string{e.Subject, e.From, e.MessageID, string(e.ID)}
-	parts = append(parts, e.Addresses.To...)
-	parts = append(parts, e.Addresses.Cc...)
-	parts = append(parts, e.Addresses.Bcc...)
-	return strings.ToLower(strings.Join(parts, "\n"))
 }

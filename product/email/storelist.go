@@ -2,64 +2,120 @@ package email
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
 )
 
-// selectPage reads one row more than the page has, to know whether another follows. Filters are arguments, never text.
-func selectPage(tx *db.Tx, ws space.ID, q listQuery, place *api.Cursor) ([]Email, error) {
-	where := []string{"workspace_id = $1"}
-	args := []any{ws}
-	add := func(condition string, value any) {
-		args = append(args, value)
-		where = append(where, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(args))))
-	}
+// unusual are the states that have an index of their own; few emails are in one of them.
+var unusual = []State{Scheduled, Bounced, Complained, Failed, Suppressed, Cancelled}
+
+// pageQuery grows with the filters of a list. Filters are arguments, never text.
+type pageQuery struct {
+	where []string
+	args  []any
+	words []string // what the word index is asked for; empty leaves it out
+}
+
+func (p *pageQuery) add(condition string, value any) {
+	p.args = append(p.args, value)
+	p.where = append(p.where, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(p.args))))
+}
+
+// filter adds the filters of a list. The word index narrows them down to few emails, and the conditions say exactly which are
+// meant: a word is found by its beginning only, and in no order.
+func (p *pageQuery) filter(q listQuery) {
 	if len(q.Status) > 0 {
-		add("status {in ?}", q.Status)
+		p.add("status {in ?}", q.Status)
+		if !slices.ContainsFunc(q.Status, func(status string) bool { return !slices.Contains(unusual, State(status)) }) {
+			p.where = append(p.where, "status IN ('scheduled', 'bounced', 'complained', 'failed', 'suppressed', 'cancelled')")
+		}
 	}
 	if q.Domain != "" {
-		if _, err := space.Parse(q.Domain); err == nil {
-			add("domain_id = ?", q.Domain)
+		if id, err := space.Parse(q.Domain); err == nil {
+			p.add("domain_id = ?", id)
+			p.words = append(p.words, wordOfDomain(string(id)))
 		} else {
-			add("sender_domain = ?", strings.ToLower(q.Domain))
+			p.add("sender_domain = ?", strings.ToLower(q.Domain))
+			p.words = append(p.words, db.Words(q.Domain)...)
 		}
 	}
 	if q.Search != "" {
-		add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
+		p.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
+		p.words = append(p.words, wordsAsked(q.Search)...)
 	}
 	if q.To != "" {
-		add(`EXISTS (
+		p.add(`EXISTS (
 			SELECT 1 FROM email_recipient
 			WHERE email_recipient.email_id = email.id AND LOWER(address) LIKE ? ESCAPE '\')`, db.Contains(q.To))
+		p.words = append(p.words, db.Words(q.To)...)
 	}
 	if q.From != "" {
-		add(`LOWER(sender) LIKE ? ESCAPE '\'`, db.Contains(q.From))
+		p.add(`LOWER(sender) LIKE ? ESCAPE '\'`, db.Contains(q.From))
+		p.words = append(p.words, db.Words(q.From)...)
 	}
 	if name, value, ok := strings.Cut(q.Tag, ":"); ok {
-		add(`REPLACE(tags, ?, '') <> tags`, encode(Tag{name, value})) // unlike LIKE, it minds the case on both engines
+		p.add(`REPLACE(tags, ?, '') <> tags`, encode(Tag{name, value})) // unlike LIKE, it minds the case on both engines
+		p.words = append(p.words, wordOfTag(Tag{name, value}))
 	}
 	if !q.Since.IsZero() {
-		add("created_at >= ?", q.Since)
+		p.add("created_at >= ?", q.Since)
 	}
 	if !q.Until.IsZero() {
-		add("created_at < ?", q.Until)
+		p.add("created_at < ?", q.Until)
 	}
+}
+
+// endOfTime is later than any email.
+var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// selectPage reads one row more than the page has, to know whether another follows.
+func selectPage(tx *db.Tx, ws space.ID, q listQuery, place *api.Cursor) ([]Email, error) {
+	p := &pageQuery{where: []string{"email.workspace_id = $1"}, args: []any{ws}}
+	p.filter(q)
 	ascending := (q.Order == "asc") != (q.Before != "")
-	order, beyond := "DESC", "<"
+	from, until := q.Since, q.Until
+	order := "created_at DESC, email.id DESC"
 	if ascending {
-		order, beyond = "ASC", ">"
+		order = "created_at, email.id"
 	}
 	if place != nil {
-		args = append(args, place.At, place.ID)
-		where = append(where, fmt.Sprintf("(created_at, id) %s ($%d, $%d)", beyond, len(args)-1, len(args)))
+		p.args = append(p.args, place.At, place.ID)
+		beyond := "<"
+		if until = place.At; ascending {
+			beyond, from, until = ">", place.At, q.Until
+		}
+		p.where = append(p.where, fmt.Sprintf("(created_at, email.id) %s ($%d, $%d)", beyond, len(p.args)-1, len(p.args)))
 	}
-	args = append(args, q.Limit+1)
+	tables := "email"
+	if len(p.words) > 0 {
+		tables = "email_search JOIN email ON email.id = email_search.id"
+		if order = "{newest email_search}"; ascending {
+			order = "{oldest email_search}"
+		}
+		p.limitIndex(tx, ws, from, until)
+	}
+	p.args = append(p.args, q.Limit+1)
 	return db.All(tx, scanEmail, fmt.Sprintf(`
-		SELECT `+emailColumns+` FROM email
+		SELECT `+emailColumns+` FROM %s
 		WHERE %s
-		ORDER BY created_at %s, id %s
-		LIMIT $%d`, strings.Join(where, " AND "), order, order, len(args)), args...)
+		ORDER BY %s
+		LIMIT $%d`, tables, strings.Join(p.where, " AND "), order, len(p.args)), p.args...)
+}
+
+// limitIndex asks the word index for the words, in the time that the page can be of.
+func (p *pageQuery) limitIndex(tx *db.Tx, ws space.ID, from, until time.Time) {
+	if from.IsZero() {
+		from = time.Unix(0, 0)
+	}
+	if until.IsZero() {
+		until = endOfTime
+	}
+	p.args = append(p.args, tx.WordQuery(string(ws), p.words), from, until)
+	n := len(p.args)
+	p.where = append(p.where, fmt.Sprintf("{matching email_search $1 $%d} AND {between email_search $%d $%d}", n-2, n-1, n))
 }

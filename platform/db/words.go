@@ -1,0 +1,150 @@
+package db
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// A word index finds rows by the words in them, newest first, among millions: FTS5 on SQLite, a GIN index on PostgreSQL. A
+// migration makes one with
+//
+//	{word_index NAME}
+//
+// and a query joins it to the table it speaks of:
+//
+//	SELECT … FROM NAME JOIN thing ON thing.id = NAME.id
+//	WHERE {matching NAME $1 $2} AND {between NAME $3 $4} ORDER BY {newest NAME}
+//
+// $1 is the owner of the rows, $2 a WordQuery, $3 and $4 moments.
+//
+// Every word that is asked for must begin a word of the row. Words are letters and digits in lower case; see Words.
+
+// Document is a row of a word index.
+type Document struct {
+	// Space keeps rows of different owners apart; a query names one.
+	Space string
+	// ID is a UUID; with At it decides the order.
+	ID    string
+	At    time.Time
+	Words []string
+}
+
+// Words cuts text into the words that an index knows.
+func Words(text string) []string {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+}
+
+// words is what the engines differ in.
+type words struct {
+	// Texts in which NAME stands for the index, FIRST and SECOND for the arguments.
+	create, matching, between, newest, oldest string
+
+	query  func(space string, words []string) string
+	insert func(tx *Tx, index string, docs []Document) error
+}
+
+var sqliteWords = words{
+	// The words of the text are not kept (detail, columnsize): an index of a million emails stays small.
+	create:   `CREATE VIRTUAL TABLE NAME USING fts5(words, id UNINDEXED, tokenize = "unicode61 remove_diacritics 0", detail = none, columnsize = 0)`,
+	matching: `NAME MATCH SECOND`,
+	between:  `NAME.rowid >= FIRST * 1024 AND NAME.rowid < (SECOND + 1) * 1024`,
+	newest:   `NAME.rowid DESC`,
+	oldest:   `NAME.rowid`,
+	query: func(space string, words []string) string {
+		terms := []string{spaceWord(space)}
+		for _, word := range words {
+			terms = append(terms, `"`+word+`"*`)
+		}
+		return strings.Join(terms, " AND ")
+	},
+	insert: insertFTS,
+}
+
+var postgresWords = words{
+	create: `
+		CREATE TABLE NAME (space UUID NOT NULL, at BIGINT NOT NULL, id UUID NOT NULL, words TSVECTOR NOT NULL, PRIMARY KEY (space, at, id));
+		CREATE INDEX NAME_words ON NAME USING GIN (words)`,
+	matching: `NAME.space = FIRST AND NAME.words @@ CAST(SECOND AS tsquery)`,
+	between:  `NAME.at BETWEEN FIRST AND SECOND`,
+	newest:   `NAME.at DESC, NAME.id DESC`,
+	oldest:   `NAME.at, NAME.id`,
+	query: func(space string, words []string) string {
+		terms := []string{"'" + spaceWord(space) + "'"}
+		for _, word := range words {
+			terms = append(terms, "'"+word+"':*")
+		}
+		return strings.Join(terms, " & ")
+	},
+	insert: insertVectors,
+}
+
+// spaceWord is the word by which an index knows the owner of a row.
+func spaceWord(space string) string { return "0s" + strings.ReplaceAll(space, "-", "") }
+
+// WordQuery asks for rows of the space in which every word begins one.
+func (tx *Tx) WordQuery(space string, words []string) string {
+	return tx.db.tables.index.query(space, words)
+}
+
+// IndexWords makes rows findable by their words.
+func (tx *Tx) IndexWords(index string, docs ...Document) error {
+	if len(docs) == 0 {
+		return nil
+	}
+	return tx.db.tables.index.insert(tx, index, docs)
+}
+
+// insertFTS numbers the rows by their moment, so that the index itself is in order. Ten bits of the id tell apart what came in the
+// same microsecond; should even these be equal, the next number is as good.
+func insertFTS(tx *Tx, index string, docs []Document) error {
+	taken := map[int64]bool{}
+	values := make([]any, 0, 3*len(docs))
+	for _, doc := range docs {
+		rowID := doc.At.UnixMicro()<<10 | idBits(doc.ID)
+		for taken[rowID] {
+			rowID++
+		}
+		taken[rowID] = true
+		values = append(values, rowID, strings.Join(append(slices.Clone(doc.Words), spaceWord(doc.Space)), " "), doc.ID)
+	}
+	_, err := tx.InsertRows(`INSERT OR REPLACE INTO `+index+` (rowid, words, id)`, 3, values, ``)
+	return err
+}
+
+// idBits are the first bits of a UUID that do not tell the time.
+func idBits(id string) int64 {
+	if len(id) < 23 {
+		return 0
+	}
+	bits, err := strconv.ParseInt(id[19:23], 16, 64)
+	if err != nil {
+		return 0
+	}
+	return bits >> 4 & 0x3ff
+}
+
+func insertVectors(tx *Tx, index string, docs []Document) error {
+	values := make([]any, 0, 4*len(docs))
+	for _, doc := range docs {
+		list := append(slices.Clone(doc.Words), spaceWord(doc.Space))
+		slices.Sort(list)
+		values = append(values, doc.Space, doc.At, doc.ID, "'"+strings.Join(slices.Compact(list), "' '")+"'")
+	}
+	_, err := tx.InsertRows(`INSERT INTO `+index+` (space, at, id, words)`, 4, values, `ON CONFLICT DO NOTHING`)
+	return err
+}
+
+var wordClause = regexp.MustCompile(`\{(word_index|matching|between|newest|oldest) (\w+)(?: (\$\d+))?(?: (\$\d+))?\}`)
+
+// clauses writes what a query asks of a word index in the engine's own words.
+func (w words) clauses(query string) string {
+	return wordClause.ReplaceAllStringFunc(query, func(found string) string {
+		match := wordClause.FindStringSubmatch(found)
+		text := map[string]string{"word_index": w.create, "matching": w.matching, "between": w.between, "newest": w.newest, "oldest": w.oldest}[match[1]]
+		return strings.NewReplacer("NAME", match[2], "FIRST", match[3], "SECOND", match[4]).Replace(text)
+	})
+}

@@ -1,0 +1,103 @@
+package db_test
+
+import (
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"postrider/platform/db"
+	"postrider/platform/db/dbtest"
+	"postrider/world"
+)
+
+const (
+	ours   = "00000000-0000-7000-8000-000000000001"
+	theirs = "00000000-0000-7000-8000-000000000002"
+)
+
+func TestWordsAreFoundByTheirBeginningsNewestFirst(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, world.New(slog.New(slog.DiscardHandler)), func(t *testing.T, d *db.DB) {
+		start := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+		texts := []string{"Hello Ann", "hello-bob", "Grüße, ÄNNE!", "日本語 mail", "100 percent"}
+		textOf := map[string]string{}
+		err := d.Write(t.Context(), func(tx *db.Tx) error {
+			for i, text := range texts {
+				at := start.Add(time.Duration(i) * time.Microsecond)
+				id := world.IDAt(at, constantReader(byte(i)))
+				textOf[id] = text
+				foreign := world.IDAt(at, constantReader(0xff))
+				if err := tx.IndexWords("email_search", db.Document{Space: ours, ID: id, At: at, Words: db.Words(text)},
+					db.Document{Space: theirs, ID: foreign, At: at, Words: db.Words(text)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		find := func(order string, from, to time.Duration, words ...string) (found []string) {
+			err := d.Read(t.Context(), func(tx *db.Tx) (err error) {
+				ids, err := db.All(tx, db.Value[string], fmt.Sprintf(`
+					SELECT id FROM email_search
+					WHERE {matching email_search $1 $2} AND {between email_search $3 $4}
+					ORDER BY {%s email_search}`, order), ours, tx.WordQuery(ours, words), start.Add(from), start.Add(to))
+				for _, id := range ids {
+					found = append(found, textOf[id])
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return found
+		}
+		for _, c := range []struct {
+			words []string
+			want  []string
+		}{
+			{[]string{"hel"}, []string{texts[1], texts[0]}},
+			{[]string{"hello", "an"}, []string{texts[0]}},
+			{[]string{"än"}, []string{texts[2]}},
+			{[]string{"日"}, []string{texts[3]}},
+			{[]string{"10"}, []string{texts[4]}},
+			{[]string{"ello"}, nil},
+			{nil, []string{texts[4], texts[3], texts[2], texts[1], texts[0]}},
+		} {
+			if diff := cmp.Diff(c.want, find("newest", 0, time.Second, c.words...)); diff != "" {
+				t.Errorf("%q: %s", c.words, diff)
+			}
+			slices.Reverse(c.want)
+			if diff := cmp.Diff(c.want, find("oldest", 0, time.Second, c.words...)); diff != "" {
+				t.Errorf("%q, oldest first: %s", c.words, diff)
+			}
+		}
+		if diff := cmp.Diff([]string{texts[2], texts[1]}, find("newest", time.Microsecond, 2*time.Microsecond)); diff != "" {
+			t.Errorf("between: %s", diff)
+		}
+	})
+}
+
+// constantReader is chance that is none.
+type constantReader byte
+
+func (c constantReader) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = byte(c)
+	}
+	return len(p), nil
+}
+
+func TestWordsAreLettersAndDigits(t *testing.T) {
+	t.Parallel()
+	got := db.Words(`Ann <ann.o'neil+x@EXAMPLE.net> "DROP* OR 100%_sure ② ſ`)
+	want := []string{"ann", "ann", "o", "neil", "x", "example", "net", "drop", "or", "100", "sure", "ſ"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
