@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -165,13 +164,9 @@ func decodeBody(body []byte, target any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{}")
 	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	err := decoder.Decode(target)
+	err := json.Unmarshal(body, target)
 	if err == nil {
-		if _, err = decoder.Token(); err == io.EOF {
-			return nil
-		}
-		return Invalid("_body", "Must be a single JSON value.")
+		return nil
 	}
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
@@ -179,10 +174,13 @@ func decodeBody(body []byte, target any) error {
 	}
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
+		switch text := syntax.Error(); {
+		case strings.Contains(text, "after top-level value"):
+			return Invalid("_body", "Must be a single JSON value.")
+		case strings.Contains(text, "unexpected end"):
+			return Invalid("_body", "Malformed JSON: it ends too early.")
+		}
 		return Invalid("_body", fmt.Sprintf("Malformed JSON at byte %d.", syntax.Offset))
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-		return Invalid("_body", "Malformed JSON: it ends too early.")
 	}
 	var fields *Error
 	if errors.As(err, &fields) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 	"postrider/mail/dkim"
@@ -206,11 +207,15 @@ func TestOnlyTheFirstWorkspaceToVerifyHoldsADomain(t *testing.T) {
 	})
 }
 
-func TestPlanHasOnlySoManyDomainsHoweverManyAskAtOnce(t *testing.T) {
+func TestTheLastFreeSlotIsTakenOnceHoweverManyAskAtOnce(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
-		_, key := in.NewWorkspace(plan.Free)
-		answers := make([]apptest.Answer, 20)
+		_, key := in.NewWorkspace(plan.Pro)
+		for i := range 9 {
+			register(in, key, fields{"domain": fmt.Sprintf("taken%d.test", i)})
+		}
+		in.Clock.Advance(time.Minute) // the rate limit is another matter
+		answers := make([]apptest.Answer, 100)
 		var all sync.WaitGroup
 		for i := range answers {
 			all.Go(func() { answers[i] = register(in, key, fields{"domain": fmt.Sprintf("shop%d.test", i)}) })
@@ -223,11 +228,11 @@ func TestPlanHasOnlySoManyDomainsHoweverManyAskAtOnce(t *testing.T) {
 				continue
 			}
 			refused(t, answer, http.StatusPaymentRequired, "domain_quota_exceeded")
-			if got := fmt.Sprint(answer.Text("error", "details", "plan"), answer.Text("error", "details", "limit"), answer.Text("error", "details", "used")); got != "free11" {
+			if got := fmt.Sprint(answer.Text("error", "details", "plan"), answer.Text("error", "details", "limit"), answer.Text("error", "details", "used")); got != "pro1010" {
 				t.Errorf("%s", answer.Raw)
 			}
 		}
-		if list := names(in.CallAs(key, http.MethodGet, "/domains", nil, nil)); created != 1 || len(list) != 1 {
+		if list := names(in.CallAs(key, http.MethodGet, "/domains", nil, nil)); created != 1 || len(list) != 10 {
 			t.Errorf("%d created, %v stored", created, list)
 		}
 	})
