@@ -48,8 +48,9 @@ func BenchmarkLookups(b *testing.B) {
 func id(kind, n int) string { return fmt.Sprintf("%08x-0000-7000-8000-%012x", kind, n) }
 
 type house struct {
-	app *app.App
-	key string
+	app       *app.App
+	key       string
+	workspace string
 }
 
 func fill(b *testing.B, engine string) house {
@@ -87,7 +88,7 @@ func fill(b *testing.B, engine string) house {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return house{app: a, key: created.APIKey}
+	return house{app: a, key: created.APIKey, workspace: created.WorkspaceID}
 }
 
 func insert(tx *db.Tx, workspace string, from, to int) error {

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
-
-	"github.com/jackc/pgx/v5/stdlib"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
 )
 
 const (
@@ -86,6 +86,11 @@ func (p postgresTx) exec(ctx context.Context, query string, args []any) (sql.Res
 }
 
 func (p postgresTx) query(ctx context.Context, query string, args []any) (*sql.Rows, error) {
+	if strings.Contains(query, "tsquery") {
+		// How to look for words depends on the words: some are in every row, some in none. A plan that is kept for all of them
+		// would be good for few.
+		args = append([]any{pgx.QueryExecModeCacheDescribe}, args...)
+	}
 	return p.tx.QueryContext(ctx, query, args...)
 }
 

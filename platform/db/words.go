@@ -21,7 +21,8 @@ import (
 //
 // $1 is the owner of the rows, $2 a WordQuery, $3 and $4 moments.
 //
-// Every word that is asked for must begin a word of the row. Words are letters and digits in lower case; see Words.
+// Words are letters and digits in lower case; see Words. To ask for the beginning of a word costs as much as there are rows that
+// have one; to ask for whole words costs as much as rows are read.
 
 // Document is a row of a word index.
 type Document struct {
@@ -43,7 +44,7 @@ type words struct {
 	// Texts in which NAME stands for the index, FIRST and SECOND for the arguments.
 	create, matching, between, newest, oldest string
 
-	query  func(space string, words []string) string
+	query  func(space string, whole, begun []string) string
 	insert func(tx *Tx, index string, docs []Document) error
 }
 
@@ -54,12 +55,8 @@ var sqliteWords = words{
 	between:  `NAME.rowid >= FIRST * 1024 AND NAME.rowid < (SECOND + 1) * 1024`,
 	newest:   `NAME.rowid DESC`,
 	oldest:   `NAME.rowid`,
-	query: func(space string, words []string) string {
-		terms := []string{spaceWord(space)}
-		for _, word := range words {
-			terms = append(terms, `"`+word+`"*`)
-		}
-		return strings.Join(terms, " AND ")
+	query: func(space string, whole, begun []string) string {
+		return strings.Join(terms(space, whole, begun, `"`, `"`, `"*`), " AND ")
 	},
 	insert: insertFTS,
 }
@@ -72,12 +69,8 @@ var postgresWords = words{
 	between:  `NAME.at BETWEEN FIRST AND SECOND`,
 	newest:   `NAME.at DESC, NAME.id DESC`,
 	oldest:   `NAME.at, NAME.id`,
-	query: func(space string, words []string) string {
-		terms := []string{"'" + spaceWord(space) + "'"}
-		for _, word := range words {
-			terms = append(terms, "'"+word+"':*")
-		}
-		return strings.Join(terms, " & ")
+	query: func(space string, whole, begun []string) string {
+		return strings.Join(terms(space, whole, begun, `'`, `'`, `':*`), " & ")
 	},
 	insert: insertVectors,
 }
@@ -85,9 +78,21 @@ var postgresWords = words{
 // spaceWord is the word by which an index knows the owner of a row.
 func spaceWord(space string) string { return "0s" + strings.ReplaceAll(space, "-", "") }
 
-// WordQuery asks for rows of the space in which every word begins one.
-func (tx *Tx) WordQuery(space string, words []string) string {
-	return tx.db.tables.index.query(space, words)
+// terms quotes the words of a query.
+func terms(space string, whole, begun []string, open, shut, shutBegun string) []string {
+	quoted := []string{open + spaceWord(space) + shut}
+	for _, word := range whole {
+		quoted = append(quoted, open+word+shut)
+	}
+	for _, word := range begun {
+		quoted = append(quoted, open+word+shutBegun)
+	}
+	return quoted
+}
+
+// WordQuery asks for rows of the space that have all whole words, and words that begin with all begun ones.
+func (tx *Tx) WordQuery(space string, whole, begun []string) string {
+	return tx.db.tables.index.query(space, whole, begun)
 }
 
 // IndexWords makes rows findable by their words.

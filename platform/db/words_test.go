@@ -46,7 +46,7 @@ func TestWordsAreFoundByTheirBeginningsNewestFirst(t *testing.T) {
 				ids, err := db.All(tx, db.Value[string], fmt.Sprintf(`
 					SELECT id FROM email_search
 					WHERE {matching email_search $1 $2} AND {between email_search $3 $4}
-					ORDER BY {%s email_search}`, order), ours, tx.WordQuery(ours, words), start.Add(from), start.Add(to))
+					ORDER BY {%s email_search}`, order), ours, tx.WordQuery(ours, nil, words), start.Add(from), start.Add(to))
 				for _, id := range ids {
 					found = append(found, textOf[id])
 				}
@@ -76,6 +76,20 @@ func TestWordsAreFoundByTheirBeginningsNewestFirst(t *testing.T) {
 			if diff := cmp.Diff(c.want, find("oldest", 0, time.Second, c.words...)); diff != "" {
 				t.Errorf("%q, oldest first: %s", c.words, diff)
 			}
+		}
+		whole := func(words ...string) (count int64) {
+			err := d.Read(t.Context(), func(tx *db.Tx) (err error) {
+				count, err = db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM email_search WHERE {matching email_search $1 $2}`,
+					ours, tx.WordQuery(ours, words, nil))
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return count
+		}
+		if whole("hello") != 2 || whole("hello", "bob") != 1 || whole("hell") != 0 {
+			t.Errorf("whole words: %d %d %d", whole("hello"), whole("hello", "bob"), whole("hell"))
 		}
 		if diff := cmp.Diff([]string{texts[2], texts[1]}, find("newest", time.Microsecond, 2*time.Microsecond)); diff != "" {
 			t.Errorf("between: %s", diff)

@@ -18,7 +18,8 @@ var unusual = []State{Scheduled, Bounced, Complained, Failed, Suppressed, Cancel
 type pageQuery struct {
 	where []string
 	args  []any
-	words []string // what the word index is asked for; empty leaves it out
+	// whole and asked are what the word index is asked for: words as they are, and words that people typed.
+	whole, asked []string
 }
 
 func (p *pageQuery) add(condition string, value any) {
@@ -27,7 +28,7 @@ func (p *pageQuery) add(condition string, value any) {
 }
 
 // filter adds the filters of a list. The word index narrows them down to few emails, and the conditions say exactly which are
-// meant: a word is found by its beginning only, and in no order.
+// meant: the index knows nothing of the order of words.
 func (p *pageQuery) filter(q listQuery) {
 	if len(q.Status) > 0 {
 		p.add("status {in ?}", q.Status)
@@ -38,29 +39,29 @@ func (p *pageQuery) filter(q listQuery) {
 	if q.Domain != "" {
 		if id, err := space.Parse(q.Domain); err == nil {
 			p.add("domain_id = ?", id)
-			p.words = append(p.words, wordOfDomain(string(id)))
+			p.whole = append(p.whole, wordOfDomain(string(id)))
 		} else {
 			p.add("sender_domain = ?", strings.ToLower(q.Domain))
-			p.words = append(p.words, db.Words(q.Domain)...)
+			p.whole = append(p.whole, db.Words(q.Domain)...)
 		}
 	}
 	if q.Search != "" {
 		p.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
-		p.words = append(p.words, wordsAsked(q.Search)...)
+		p.asked = append(p.asked, wordsAsked(q.Search)...)
 	}
 	if q.To != "" {
 		p.add(`EXISTS (
 			SELECT 1 FROM email_recipient
 			WHERE email_recipient.email_id = email.id AND LOWER(address) LIKE ? ESCAPE '\')`, db.Contains(q.To))
-		p.words = append(p.words, db.Words(q.To)...)
+		p.asked = append(p.asked, db.Words(q.To)...)
 	}
 	if q.From != "" {
 		p.add(`LOWER(sender) LIKE ? ESCAPE '\'`, db.Contains(q.From))
-		p.words = append(p.words, db.Words(q.From)...)
+		p.asked = append(p.asked, db.Words(q.From)...)
 	}
 	if name, value, ok := strings.Cut(q.Tag, ":"); ok {
 		p.add(`REPLACE(tags, ?, '') <> tags`, encode(Tag{name, value})) // unlike LIKE, it minds the case on both engines
-		p.words = append(p.words, wordOfTag(Tag{name, value}))
+		p.whole = append(p.whole, wordOfTag(Tag{name, value}))
 	}
 	if !q.Since.IsZero() {
 		p.add("created_at >= ?", q.Since)
@@ -92,12 +93,14 @@ func selectPage(tx *db.Tx, ws space.ID, q listQuery, place *api.Cursor) ([]Email
 		p.where = append(p.where, fmt.Sprintf("(created_at, email.id) %s ($%d, $%d)", beyond, len(p.args)-1, len(p.args)))
 	}
 	tables := "email"
-	if len(p.words) > 0 {
+	if len(p.whole)+len(p.asked) > 0 {
 		tables = "email_search JOIN email ON email.id = email_search.id"
 		if order = "{newest email_search}"; ascending {
 			order = "{oldest email_search}"
 		}
-		p.limitIndex(tx, ws, from, until)
+		if err := p.askIndex(tx, ws, from, until); err != nil {
+			return nil, err
+		}
 	}
 	p.args = append(p.args, q.Limit+1)
 	return db.All(tx, scanEmail, fmt.Sprintf(`
@@ -107,15 +110,30 @@ func selectPage(tx *db.Tx, ws space.ID, q listQuery, place *api.Cursor) ([]Email
 		LIMIT $%d`, tables, strings.Join(p.where, " AND "), order, len(p.args)), p.args...)
 }
 
-// limitIndex asks the word index for the words, in the time that the page can be of.
-func (p *pageQuery) limitIndex(tx *db.Tx, ws space.ID, from, until time.Time) {
+// askIndex asks the word index for the words, in the time that the page can be of. What people typed is first taken for whole
+// words, which are found at once however many emails there are; only if no email has them all, for beginnings of words.
+func (p *pageQuery) askIndex(tx *db.Tx, ws space.ID, from, until time.Time) error {
 	if from.IsZero() {
 		from = time.Unix(0, 0)
 	}
 	if until.IsZero() {
 		until = endOfTime
 	}
-	p.args = append(p.args, tx.WordQuery(string(ws), p.words), from, until)
+	words := tx.WordQuery(string(ws), slices.Concat(p.whole, p.asked), nil)
+	if len(p.asked) > 0 {
+		found, err := db.All(tx, db.Value[string], `
+			SELECT id FROM email_search
+			WHERE {matching email_search $1 $2}
+			LIMIT 1`, ws, words)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			words = tx.WordQuery(string(ws), p.whole, p.asked)
+		}
+	}
+	p.args = append(p.args, words, from, until)
 	n := len(p.args)
 	p.where = append(p.where, fmt.Sprintf("{matching email_search $1 $%d} AND {between email_search $%d $%d}", n-2, n-1, n))
+	return nil
 }
