@@ -11,6 +11,7 @@ import (
 	"postrider/app"
 	"postrider/mail/address"
 	"postrider/platform/api"
+	"postrider/platform/httpout"
 	"postrider/product/account"
 	"postrider/product/delivery"
 	"postrider/product/dnsprovider"
@@ -81,6 +82,8 @@ type serveCommand struct {
 	NoticesFrom   string             `help:"Sender of the installation's own mail, such as password resets; its domain must be verified in a workspace." env:"POSTRIDER_NOTICES_FROM"`
 	CloudflareURL string             `help:"Address of Cloudflare's API." env:"POSTRIDER_CLOUDFLARE_URL"`
 	DomainConnect domainConnectFlags `embed:"" prefix:"domain-connect-"`
+	Spam          spamFlags          `embed:"" prefix:"spam-"`
+	PrivateHosts  []string           `help:"Names and addresses in private networks that customers may have us call, for webhooks and files." env:"POSTRIDER_PRIVATE_HOSTS"`
 
 	InsecureTestNetwork bool   `help:"Allow mail to private and loopback addresses. Tests only."`
 	Resolver            string `help:"Name server to ask instead of the machine's." env:"POSTRIDER_RESOLVER"`
@@ -113,9 +116,14 @@ func (c serveCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	judge, err := c.Spam.engine(w)
+	if err != nil {
+		return err
+	}
 	config := c.listenFlags.config()
 	config.Storage = c.storage()
 	config.Settings = app.Settings{
+		Spam: judge, Outbound: httpout.Policy{PrivateHosts: c.PrivateHosts, AnyLoopbackPort: c.InsecureTestNetwork},
 		ServiceDomain: c.Domain, BaseURL: c.BaseURL, Plans: plans, NoticesFrom: notices, API: api.Config{TrustedProxies: proxies}, Account: account.Config{},
 		DNS:      dnsprovider.Config{CloudflareURL: c.CloudflareURL, DomainConnect: connect},
 		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork},

@@ -65,6 +65,9 @@ func (s *Service) admit(ctx context.Context, sender Sender, draft Draft) (accept
 	if err != nil {
 		return acceptance{}, err
 	}
+	if err := s.fetchFiles(ctx, draft.Files); err != nil {
+		return acceptance{}, err
+	}
 	return s.prepare(ctx, sender, draft, from)
 }
 

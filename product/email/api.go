@@ -24,6 +24,7 @@ func (s *Service) Routes() []api.Route {
 	return append(s.attachmentRoutes(), []api.Route{
 		s.removeDomainRoute(),
 		s.batchRoute(sendErrors),
+		s.spamCheckRoute(),
 		{Method: http.MethodPost, Path: "/emails", Scope: "email:send", Bucket: api.BucketSend, MaxBody: maxSendBody, Success: 202,
 			Errors: sendErrors, Summary: "Send an email.", Handler: api.Handle(s.handleSend)},
 		{Method: http.MethodGet, Path: "/emails", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrInvalidCursor},

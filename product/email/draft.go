@@ -161,7 +161,11 @@ func (r sendBody) checkWords(wrong *api.Fields, d *Draft) {
 	if d.Content.HTML == "" && d.Content.Text == "" {
 		wrong.Add("html", "One of html and text is required.")
 	}
-	for field, body := range map[string]string{"html": d.Content.HTML, "text": d.Content.Text} {
+	checkSize(wrong, map[string]string{"html": d.Content.HTML, "text": d.Content.Text})
+}
+
+func checkSize(wrong *api.Fields, bodies map[string]string) {
+	for field, body := range bodies {
 		if len(body) > maxBodyBytes {
 			wrong.Add(field, "Must have at most 5 MB.")
 		}

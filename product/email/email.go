@@ -17,9 +17,11 @@ import (
 
 	"postrider/mail/address"
 	"postrider/mail/report"
+	"postrider/mail/spam"
 	"postrider/platform/api"
 	"postrider/platform/blob"
 	"postrider/platform/db"
+	"postrider/platform/httpout"
 	"postrider/platform/queue"
 	"postrider/platform/seal"
 	"postrider/platform/space"
@@ -220,6 +222,8 @@ type Service struct {
 	keys     *seal.Keyring
 	baseURL  string
 	desk     desk
+	fetcher  *httpout.Client
+	spam     spam.Engine
 	// archives bounds how many archives are held in memory to be looked into.
 	archives *semaphore.Weighted
 }
@@ -235,6 +239,10 @@ type Parts struct {
 	Keys     *seal.Keyring
 	// BaseURL is where links to files begin.
 	BaseURL string
+	// Fetcher gets files that are named by their address (see NewFetcher); nil refuses them.
+	Fetcher *httpout.Client
+	// Spam judges messages; nil means the built-in engine.
+	Spam spam.Engine
 }
 
 // maxArchives times the largest file is what looking into archives may cost.
@@ -242,9 +250,13 @@ const maxArchives = 8
 
 // New returns the service.
 func New(w world.World, d *db.DB, parts Parts) *Service {
-	return &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, tenants: parts.Tenants,
+	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, tenants: parts.Tenants,
 		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"),
-		archives: semaphore.NewWeighted(maxArchives)}
+		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam}
+	if s.spam == nil {
+		s.spam = spam.Builtin{}
+	}
+	return s
 }
 
 // isp groups recipients by who runs their mailboxes.

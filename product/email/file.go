@@ -22,6 +22,8 @@ type File struct {
 	Filename, ContentType, ContentID string
 	Inline                           bool
 	Content                          []byte
+	// source is where the content is to be fetched from, if it did not come with the request.
+	source string
 }
 
 // Limits of attachments, measured on the decoded bytes.
@@ -44,6 +46,8 @@ type fileBody struct {
 	ContentIDCamel   string      `json:"contentId"`
 	InlineContentID  string      `json:"inline_content_id"`
 	Disposition      string      `json:"disposition" example:"attachment"`
+	Path             string      `json:"path" doc:"Where to fetch the file, instead of content; https only, at most 10 MB." example:"https://acme.test/invoice.pdf"`
+	URL              string      `json:"url" doc:"The same as path."`
 }
 
 // fileContent is bytes in any of the three encodings that SDKs send: base64, a list of numbers, or a serialised Buffer.
@@ -136,13 +140,16 @@ func checkFiles(wrong *api.Fields, bodies []fileBody) []File {
 		at := func(field string) string { return fmt.Sprintf("attachments[%d].%s", i, field) }
 		file := body.file()
 		total += len(file.Content)
-		if len(body.Content) == 0 {
-			wrong.Add(at("content"), "Content is required.")
+		switch {
+		case len(body.Content) == 0 && file.source == "":
+			wrong.Add(at("content"), "Content is required, or a path to fetch it from.")
+		case len(body.Content) > 0 && file.source != "":
+			wrong.Add(at("path"), "Give content or path, not both.")
 		}
 		if len(file.Content) > maxFileBytes {
 			wrong.Add(at("content"), "A file must have at most 10 MB.")
 		}
-		if problem := nameProblem(file.Filename); problem != "" {
+		if problem := nameProblem(file.Filename); problem != "" && (file.source == "" || file.Filename != "") {
 			wrong.Add(at("filename"), problem)
 		}
 		if problem := blockedProblem(file); problem != "" {
@@ -154,25 +161,42 @@ func checkFiles(wrong *api.Fields, bodies []fileBody) []File {
 		files = append(files, file)
 	}
 	if total > maxFilesBytes {
-		wrong.Add("attachments", "All files together must have at most 25 MB.")
+		wrong.Add("attachments", tooManyBytes)
 	}
 	return files
 }
 
+const tooManyBytes = "All files together must have at most 25 MB."
+
 func (b fileBody) file() File {
 	file := File{
-		Filename:    path.Base(strings.ReplaceAll(strings.TrimSpace(b.Filename), `\`, "/")),
+		Filename:    baseName(b.Filename),
 		ContentType: first(b.ContentType, b.ContentTypeCamel),
 		ContentID:   strings.Trim(first(b.ContentID, b.ContentIDCamel, b.InlineContentID), "<>"),
 		Content:     b.Content,
+		source:      first(b.Path, b.URL),
 	}
 	file.Inline = file.ContentID != "" || b.Disposition == "inline"
-	if file.ContentType == "" {
-		if file.ContentType = mime.TypeByExtension(path.Ext(file.Filename)); file.ContentType == "" {
-			file.ContentType = http.DetectContentType(file.Content)
-		}
+	if file.ContentType == "" && file.source == "" {
+		file.ContentType = typeOf(file)
 	}
 	return file
+}
+
+// baseName drops the directories that some programs leave in front of a name.
+func baseName(name string) string {
+	if name = strings.TrimSpace(name); name == "" {
+		return ""
+	}
+	return path.Base(strings.ReplaceAll(name, `\`, "/"))
+}
+
+// typeOf guesses the type of a file by its name, else by how it begins.
+func typeOf(file File) string {
+	if kind := mime.TypeByExtension(path.Ext(file.Filename)); kind != "" {
+		return kind
+	}
+	return http.DetectContentType(file.Content)
 }
 
 func nameProblem(name string) string {

@@ -1,0 +1,103 @@
+package email
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/httpout"
+)
+
+const (
+	// fetchOne and fetchAll bound how long files that are named by their address may take.
+	fetchOne = 15 * time.Second
+	fetchAll = 30 * time.Second
+)
+
+// NewFetcher returns the client that fetches files for customers.
+func NewFetcher(config httpout.Config) *httpout.Client {
+	config.MaxResponseBytes, config.Timeout = maxFileBytes, fetchOne
+	return httpout.New(config)
+}
+
+// fetchFiles gets the files that are named by their address. It runs once all that can be checked without them is found good, and
+// what comes is checked like any other file.
+func (s *Service) fetchFiles(ctx context.Context, files []File) error {
+	ctx, done := context.WithTimeout(ctx, fetchAll)
+	defer done()
+	var wrong api.Fields
+	total := 0
+	for i := range files {
+		file := &files[i]
+		at := func(field string) string { return fmt.Sprintf("attachments[%d].%s", i, field) }
+		if file.source != "" {
+			if problem := s.fetchFile(ctx, file); problem != "" {
+				wrong.Add(at("path"), problem)
+				continue
+			}
+			if problem := nameProblem(file.Filename); problem != "" {
+				wrong.Add(at("filename"), problem)
+			}
+			if problem := blockedProblem(*file); problem != "" {
+				wrong.Add(at("filename"), problem)
+			}
+		}
+		total += len(file.Content)
+	}
+	if total > maxFilesBytes {
+		wrong.Add("attachments", tooManyBytes)
+	}
+	return wrong.Err()
+}
+
+// fetchFile returns what is wrong, in a sentence for the sender, or nothing.
+func (s *Service) fetchFile(ctx context.Context, file *File) string {
+	if s.fetcher == nil {
+		return "Files cannot be fetched here; send their content."
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, file.source, nil)
+	if err != nil {
+		return "Must be a URL that begins with https://."
+	}
+	answer, err := s.fetcher.Do(ctx, request)
+	var refusal *httpout.Refusal
+	switch {
+	case errors.As(err, &refusal):
+		return refusal.Sentence
+	case err != nil:
+		return "The file could not be fetched: " + strings.ReplaceAll(string(httpout.ReasonOf(err)), "_", " ") + "."
+	case answer.Status != http.StatusOK:
+		return fmt.Sprintf("The server answered %d instead of the file.", answer.Status)
+	case answer.Truncated:
+		return "A file must have at most 10 MB."
+	case len(answer.Body) == 0:
+		return "The file is empty."
+	}
+	file.Content = answer.Body
+	if file.Filename == "" {
+		file.Filename = nameFromURL(file.source)
+	}
+	if file.ContentType == "" {
+		file.ContentType = typeOf(*file)
+	}
+	return ""
+}
+
+// nameFromURL is the last part of the path, as people see it.
+func nameFromURL(source string) string {
+	u, err := url.Parse(source)
+	if err != nil {
+		return ""
+	}
+	name := path.Base(u.Path)
+	if name == "/" || name == "." {
+		return ""
+	}
+	return name
+}
