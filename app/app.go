@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"postrider/mail/address"
+	"postrider/mail/spam"
 	"postrider/platform/api"
 	"postrider/platform/blob"
 	"postrider/platform/db"
 	"postrider/platform/event"
+	"postrider/platform/httpout"
 	"postrider/platform/queue"
 	"postrider/platform/seal"
 	"postrider/platform/space"
@@ -26,6 +28,7 @@ import (
 	"postrider/product/relay"
 	"postrider/product/submission"
 	"postrider/product/tenant"
+	"postrider/product/webhook"
 	"postrider/world"
 )
 
@@ -43,6 +46,7 @@ type App struct {
 	Nodes    *node.Service
 	Emails   *email.Service
 	Delivery *delivery.Service
+	Webhooks *webhook.Service
 	API      *api.Server
 	// Submission takes mail over SMTP.
 	Submission *submission.Service
@@ -63,9 +67,15 @@ type Settings struct {
 	// Plans are what workspaces can be on; nil means the shipped ones.
 	Plans    map[plan.Name]plan.Plan
 	Delivery delivery.Config
-	Account  account.Config
-	DNS      dnsprovider.Config
-	API      api.Config
+	// Outbound says which addresses customers may have us post to. Plain http goes to private ones only.
+	Outbound httpout.Policy
+	// Webhooks is how they are posted; its node, address and policy are those of the installation.
+	Webhooks webhook.Config
+	// Spam judges messages; nil means the built-in engine.
+	Spam    spam.Engine
+	Account account.Config
+	DNS     dnsprovider.Config
+	API     api.Config
 }
 
 // Info describes the public API.
@@ -78,6 +88,7 @@ var Info = api.Info{
 // Assemble builds the parts on an open database. It starts nothing.
 func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, settings Settings) *App {
 	a := &App{World: w, DB: d, blobs: blobs}
+	settings.Outbound.RequireTLS = true
 	cursors := api.NewCursors(func(data []byte) []byte { return keys.MAC("cursor", data) })
 	if settings.Plans == nil {
 		settings.Plans = plan.Shipped()
@@ -88,6 +99,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		settings.Account.Postman = &postman{app: a, from: settings.NoticesFrom}
 	}
 	settings.Account.Counters = map[string]account.Counter{
+		"webhooks":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Webhooks.Count(tx, ws) },
 		"verified_domains": func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.Count(tx, ws) },
 		"managed_tenants":  func(tx *db.Tx, ws space.ID) (int64, error) { return a.Tenants.Count(tx, ws) },
 		"tenant_domains":   func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.CountOfTenants(tx, ws) },
@@ -101,8 +113,10 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	a.DNS = dnsprovider.New(w, d, keys, a.Accounts, a.Domains, settings.DNS)
 	a.Keys = apikey.New(w, d, a.Accounts, a.Domains.Exist)
 	a.Relays = relay.New(w, d, keys, a.Accounts, relay.Config{Hello: settings.Delivery.Hello, AllowPrivate: settings.Delivery.AllowPrivate})
+	a.Webhooks = a.newWebhooks(keys, settings)
 	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans, Cursors: cursors,
-		Keys: keys, BaseURL: settings.BaseURL})
+		Keys: keys, BaseURL: settings.BaseURL, Spam: settings.Spam,
+		Fetcher: email.NewFetcher(httpout.Config{Policy: settings.Outbound, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock})})
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
 
 	settings.API.World, settings.API.Keys, settings.API.Sessions = w, a.Keys, a.Accounts
@@ -115,14 +129,14 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 // Routes returns the endpoints of all slices.
 func (a *App) Routes() []api.Route {
 	var routes []api.Route
-	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Domains, a.Tenants, a.DNS, a.Emails, a.Delivery} {
+	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Emails, a.Delivery} {
 		routes = append(routes, slice.Routes()...)
 	}
 	return routes
 }
 
 // Followers returns what reads the record of events.
-func (a *App) Followers() []event.Follower { return nil }
+func (a *App) Followers() []event.Follower { return a.Webhooks.Followers() }
 
 // Workers returns everything that has to be done again and again.
 func (a *App) Workers() []queue.Worker {
@@ -130,14 +144,31 @@ func (a *App) Workers() []queue.Worker {
 		{Name: "idempotency keys", Step: a.forgetKeys, Every: time.Minute},
 		{Name: "unused blobs", Step: a.sweepBlobs, Every: time.Hour},
 	}
-	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Domains, a.Delivery} {
+	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Domains, a.Webhooks, a.Delivery} {
 		workers = append(workers, slice.Workers()...)
 	}
 	for _, f := range a.Followers() {
-		workers = append(workers, queue.Worker{Name: f.Name, Topics: []string{event.Topic}, Every: 5 * time.Second,
-			Step: func(ctx context.Context) (bool, error) { return f.Step(ctx, a.DB) }})
+		workers = append(workers, queue.Worker{Name: "follower " + f.Name, Topics: []string{event.Topic}, Every: 5 * time.Second,
+			Step: func(ctx context.Context) (bool, error) { return f.Step(ctx, a.DB) },
+			Next: func(ctx context.Context) (time.Time, bool, error) {
+				waiting, err := f.Waiting(ctx, a.DB)
+				return a.World.Clock.Now().Add(horizonLook), waiting, err
+			}})
 	}
 	return workers
+}
+
+// horizonLook is how soon a follower looks again for events that it may not see yet.
+const horizonLook = 20 * time.Millisecond
+
+// newWebhooks builds the service of webhooks. A development installation, whose mail may stay on the machine, may also post to it.
+func (a *App) newWebhooks(keys *seal.Keyring, settings Settings) *webhook.Service {
+	config := settings.Webhooks
+	config.Node, config.Inline, config.BaseURL, config.Postman = settings.Delivery.Node, settings.Delivery.Inline, settings.BaseURL, settings.Account.Postman
+	config.Policy = settings.Outbound
+	config.Policy.AnyLoopbackPort = config.Policy.AnyLoopbackPort || settings.Delivery.AllowPrivate
+	return webhook.New(a.World, a.DB, webhook.Parts{Keys: keys, Plans: a.Plans, Accounts: a.Accounts, DomainsExist: a.Domains.Exist,
+		ExternalID: a.Tenants.ExternalID}, config)
 }
 
 // Handler answers HTTP requests.

@@ -46,7 +46,7 @@ func (d *Dev) open(ctx context.Context, w *world.World, config *Config, s *serve
 	if config.Delivery.Port, err = strconv.Atoi(port); err != nil {
 		return err
 	}
-	config.Delivery.AllowPrivate = true
+	config.Delivery.AllowPrivate, config.Outbound.AnyLoopbackPort = true, true
 	w.Resolver = world.NewResolver([]string{d.sandbox.DNSAddr()})
 	s.ready.DNS, s.ready.SandboxSMTP, s.ready.Sandbox = d.sandbox.DNSAddr(), d.sandbox.SMTPAddr(), s.ready.HTTP+"/sandbox"
 	return nil

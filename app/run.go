@@ -155,7 +155,7 @@ func (s *server) run(ctx context.Context) error {
 	stopWork()
 	workers.Wait()
 	s.serving.Wait()
-	return errors.Join(err, s.app.Delivery.Drain(draining))
+	return errors.Join(err, s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining))
 }
 
 const (

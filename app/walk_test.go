@@ -106,7 +106,9 @@ func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		customer := in.Call(http.MethodPost, "/managed-tenants", map[string]any{"external_id": "shop_4711", "name": "Shop"})
-		things := map[string]string{"emails": in.Send("ann@example.net"), "domains": in.DomainID, "managed-tenants": customer.Text("id")}
+		hook := in.Call(http.MethodPost, "/webhooks", map[string]any{"url": "https://app.example.com/", "events": []string{"*"}}).Text("id")
+		things := map[string]string{"emails": in.Send("ann@example.net"), "domains": in.DomainID, "managed-tenants": customer.Text("id"), "webhooks": hook,
+			"webhook-deliveries": in.Call(http.MethodPost, "/webhooks/"+hook+"/test", nil).Text("id")}
 		_, stranger := in.NewWorkspace(plan.Unlimited)
 		for _, route := range public(in) {
 			if route.Access != api.Keyed || !strings.Contains(route.Path, "{") {

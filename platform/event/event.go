@@ -59,14 +59,10 @@ type Follower struct {
 	Handle func(tx *db.Tx, events []Event) error
 }
 
-// maxBatch bounds how many events one transaction of a follower handles.
-const maxBatch = 500
-
-// Step lets the follower handle its next batch. It tells whether there was one. Nodes may step the same follower at once; one at
-// a time does the work.
-func (f Follower) Step(ctx context.Context, d *db.DB) (bool, error) {
-	waiting := false
-	err := d.Read(ctx, func(tx *db.Tx) error {
+// Waiting tells whether there are events the follower has not handled, those included that it may not see yet because an older
+// transaction is still open. Nobody announces the end of such a transaction, so a follower that waits has to look again soon.
+func (f Follower) Waiting(ctx context.Context, d *db.DB) (waiting bool, err error) {
+	err = d.Read(ctx, func(tx *db.Tx) error {
 		at, err := readPosition(tx, f.Name)
 		if err != nil {
 			return err
@@ -74,11 +70,20 @@ func (f Follower) Step(ctx context.Context, d *db.DB) (bool, error) {
 		waiting, err = hasAfter(tx, at)
 		return err
 	})
-	if err != nil || !waiting {
+	return waiting, err
+}
+
+// maxBatch bounds how many events one transaction of a follower handles.
+const maxBatch = 500
+
+// Step lets the follower handle its next batch. It tells whether there was one. Nodes may step the same follower at once; one at
+// a time does the work.
+func (f Follower) Step(ctx context.Context, d *db.DB) (bool, error) {
+	if waiting, err := f.Waiting(ctx, d); err != nil || !waiting {
 		return false, err
 	}
 	handled := 0
-	err = d.Write(ctx, func(tx *db.Tx) error {
+	err := d.Write(ctx, func(tx *db.Tx) error {
 		handled = 0
 		at, free, err := lockPosition(tx, f.Name)
 		if err != nil || !free {

@@ -136,11 +136,17 @@ func TestEventOfASlowTransactionIsNotSkipped(t *testing.T) {
 	if len(seen) != 0 {
 		t.Fatalf("the follower ran ahead of an open transaction: %v", seen)
 	}
+	if waiting, err := follower.Waiting(context.Background(), d); err != nil || !waiting {
+		t.Fatalf("an event that may not be seen yet is not waited for: %v, %v", waiting, err)
+	}
 	close(finish)
 	slow.Wait()
 	drain(t, d, follower)
 	if len(seen) != 2 {
 		t.Fatalf("saw %v, want both", seen)
+	}
+	if waiting, err := follower.Waiting(context.Background(), d); err != nil || waiting {
+		t.Fatalf("nothing is left, but it waits: %v, %v", waiting, err)
 	}
 }
 

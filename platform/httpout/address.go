@@ -40,6 +40,7 @@ func (p Policy) allowsAddress(addr netip.Addr) bool {
 		p.AnyLoopbackPort && addr.IsLoopback() && isPrivate(addr)
 }
 
+// IsPublic tells whether an address is one of the public internet.
 func IsPublic(addr netip.Addr) bool {
 	return addr.IsValid() && addr.Zone() == "" && publicInternet.SafeAddr(addr) == nil
 }

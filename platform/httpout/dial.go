@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"postrider/world"
 )
 
 // maxTries is how many addresses of a name are tried; each gets its share of the time to connect.
@@ -26,13 +28,15 @@ func (c *Client) dial(ctx context.Context, scheme, network, target string) (net.
 	if err != nil {
 		return nil, err
 	}
-	addrs, err := c.resolve(ctx, strings.ToLower(host))
+	host = strings.ToLower(host)
+	addrs, err := c.resolve(ctx, host)
 	if err != nil {
 		return nil, err
 	}
 	// One bad address spoils the name: it is either an attack or a mistake, and picking the good ones would hide it.
+	policy := c.config.of(host)
 	for _, addr := range addrs {
-		if err := c.config.checkAddress(addr, port, scheme); err != nil {
+		if err := policy.checkAddress(addr, port, scheme); err != nil {
 			return nil, err
 		}
 	}
@@ -55,7 +59,7 @@ func (c *Client) resolve(ctx context.Context, host string) ([]netip.Addr, error)
 		return nil, fmt.Errorf("resolve %s: %w", host, err)
 	}
 	if len(addrs) == 0 {
-		return nil, fmt.Errorf("resolve %s: no address", host)
+		return nil, fmt.Errorf("resolve %s: %w", host, world.ErrNoData)
 	}
 	return addrs, nil
 }

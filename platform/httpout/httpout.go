@@ -35,10 +35,10 @@ const (
 const (
 	// maxHeaderBytes bounds the header of an answer; servers themselves seldom take more than a quarter of it.
 	maxHeaderBytes = 32 << 10
-	// maxIdlePerHost and maxIdle keep a few connections for the next request; idleLife is short because the check of the
-	// address is as old as the connection.
-	maxIdlePerHost = 2
-	maxIdle        = 200
+	// maxIdlePerHost and maxIdle keep connections for the next request: as many as one target is sent at once, or every
+	// burst would begin with handshakes. idleLife is short because the check of the address is as old as the connection.
+	maxIdlePerHost = 10
+	maxIdle        = 500
 	idleLife       = 30 * time.Second
 )
 

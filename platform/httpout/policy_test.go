@@ -13,6 +13,7 @@ func TestCheckURLSaysWhatIsWrong(t *testing.T) {
 	private := httpout.Policy{AllowPrivate: true}
 	loopback := httpout.Policy{AnyLoopbackPort: true}
 	encrypted := httpout.Policy{RequireTLS: true}
+	named := httpout.Policy{RequireTLS: true, PrivateHosts: []string{"crm.intranet.example", "10.0.0.7", "localhost"}}
 	for _, test := range []struct {
 		url    string
 		policy httpout.Policy
@@ -49,6 +50,14 @@ func TestCheckURLSaysWhatIsWrong(t *testing.T) {
 		{"https://10.0.0.1/", httpout.Policy{}, "The address 10.0.0.1 is not on the public internet"},
 		{"https://0x7f.1/", httpout.Policy{}, "usual form"},
 		{"https://intranet/", httpout.Policy{}, "full domain name"},
+
+		{"http://10.0.0.7/", named, ""},
+		{"http://CRM.intranet.example/", named, ""},
+		{"http://localhost:8080/", named, ""},
+		{"http://10.0.0.8/", named, "not on the public internet"},
+		{"http://127.0.0.1/", named, "not on the public internet"},
+		{"http://other.intranet.example/", named, "must start with https://"},
+		{"http://10.0.0.7:3000/", named, "Port 3000"},
 
 		{"http://10.0.0.1/", private, ""},
 		{"http://localhost:8080/", private, ""},

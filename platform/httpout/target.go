@@ -20,6 +20,8 @@ type Policy struct {
 	// AllowPrivate permits loopback and private addresses, for installations whose customers share their network. Link-local
 	// and metadata addresses stay refused.
 	AllowPrivate bool
+	// PrivateHosts are names and addresses for which AllowPrivate holds even if it holds for no other.
+	PrivateHosts []string
 	// AnyLoopbackPort permits loopback addresses on every port, for development.
 	AnyLoopbackPort bool
 	// RequireTLS permits plain http only to the loopback and private addresses that are allowed at all.
@@ -66,6 +68,7 @@ func (p Policy) checkTarget(u *url.URL) error {
 		return refuse("The URL names no host.")
 	}
 	host := strings.ToLower(u.Hostname())
+	p = p.of(host)
 	addr, isAddr, err := readHost(host)
 	if err != nil {
 		return err
@@ -74,6 +77,12 @@ func (p Policy) checkTarget(u *url.URL) error {
 		return p.checkAddress(addr, portOf(u), u.Scheme)
 	}
 	return p.checkName(host, portOf(u), u.Scheme)
+}
+
+// of returns the policy as it is for one host.
+func (p Policy) of(host string) Policy {
+	p.AllowPrivate = p.AllowPrivate || slices.Contains(p.PrivateHosts, host)
+	return p
 }
 
 // checkName decides what can be decided before the name is resolved.

@@ -1,0 +1,106 @@
+package webhook_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"postrider/app/apptest"
+	"postrider/platform/httpout"
+	"postrider/product/webhook"
+)
+
+// restart returns the webhooks of a new process of the same node, or of another one, on the same database.
+func (h house) restart(node string) *webhook.Service {
+	h.t.Helper()
+	return webhook.New(h.App.World, h.App.DB, webhook.Parts{Keys: h.Keys, Plans: h.App.Plans, Accounts: h.App.Accounts, DomainsExist: h.App.Domains.Exist,
+		ExternalID: h.App.Tenants.ExternalID}, webhook.Config{Node: node, Inline: true, Policy: httpout.Policy{AnyLoopbackPort: true}})
+}
+
+const otherNode = "00000000-0000-7000-8000-00000000000b"
+
+func TestAProcessThatDiesAfterThePostTellsTheSameAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.follow()
+		for range 3 { // claims, loads and posts, but is never asked to settle
+			if len(server.requests()) > 0 {
+				break
+			}
+			if _, err := h.App.Webhooks.Step(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(server.requests()) != 1 || h.statuses() != "[pending:1]" {
+			t.Fatalf("%d requests, deliveries %s", len(server.requests()), h.statuses())
+		}
+
+		h.rest(h.restart(apptest.NodeID).Step)
+
+		sent := server.requests()
+		if len(sent) != 2 || sent[0].Get("Webhook-Id") != sent[1].Get("Webhook-Id") || sent[0].body != sent[1].body ||
+			sent[0].Get("X-Service-Delivery") != sent[1].Get("X-Service-Delivery") {
+			t.Fatalf("%v", sent)
+		}
+		if d := h.deliveries("")[0]; d["status"] != "delivered" || d["attempt_count"] != 1.0 {
+			t.Errorf("delivery %v", d)
+		}
+	})
+}
+
+func TestAnEndpointOfADeadNodeIsTakenOverWhenItsLeaseEnds(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.follow()
+		if busy, err := h.App.Webhooks.Step(context.Background()); err != nil || !busy { // claims, and dies
+			t.Fatal(busy, err)
+		}
+		other := h.restart(otherNode)
+		h.rest(other.Step)
+		if got := len(server.requests()); got != 0 {
+			t.Fatalf("%d requests by a node that does not hold the endpoint", got)
+		}
+		h.Clock.Advance(31 * time.Second)
+		for _, w := range other.Workers() {
+			if w.Name == "webhook leases" {
+				h.rest(w.Step)
+			}
+		}
+		h.rest(other.Step)
+		if got := len(server.requests()); got != 1 {
+			t.Errorf("%d requests after the lease has ended", got)
+		}
+	})
+}
+
+func TestADrainedProcessLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		began, release := make(chan struct{}, 1), make(chan struct{})
+		server := newReceiver(t, holdUntil(began, release))
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 3)
+		h.follow()
+		h.rest(h.App.Webhooks.Step)
+		<-began
+		close(release)
+
+		if err := h.App.Webhooks.Drain(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+
+		if got := h.statuses(); got != "[delivered:1 pending:2]" {
+			t.Errorf("after the drain: %s", got)
+		}
+		h.rest(h.restart(otherNode).Step)
+		if got := h.statuses(); got != "[delivered:3]" {
+			t.Errorf("another node: %s", got)
+		}
+	}, inTheBackground)
+}

@@ -1,0 +1,129 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"postrider/platform/httpout"
+)
+
+const userAgent = "Postrider-Webhooks/1"
+
+const (
+	// maxKeptBody and maxKeptHeaders are how much of an answer is kept: enough to see what went wrong.
+	maxKeptBody    = 4 << 10
+	maxKeptHeaders = 4 << 10
+)
+
+// outcome is what became of a job.
+type outcome struct {
+	delivery Delivery
+	attempt  Attempt
+	// next is when to try again; the zero time means that it was the last time, or that the endpoint took it.
+	next time.Time
+}
+
+func (o outcome) gone() bool { return o.attempt.Status == http.StatusGone }
+
+// post makes one attempt.
+func (s *Service) post(ctx context.Context, j job) outcome {
+	started := s.world.Clock.Now()
+	d := j.delivery
+	a := Attempt{Number: d.Attempts + 1, StartedAt: started, Details: Details{URL: j.endpoint.URL}}
+	header := s.header(j.endpoint, d, a.Number, started, j.body)
+	a.Details.RequestHeaders = shownHeader(header, j.endpoint.Headers)
+
+	response, err := s.send(ctx, j.endpoint.URL, header, j.body)
+	finished := s.world.Clock.Now()
+	a.Took = max(0, finished.Sub(started))
+	o := outcome{delivery: d}
+	wish := time.Duration(0)
+	if err != nil {
+		a.Error = Failure(httpout.ReasonOf(err))
+		var refusal *httpout.Refusal
+		if errors.As(err, &refusal) {
+			a.Details.Message = refusal.Sentence
+		}
+	} else {
+		a.Status, a.Error = response.Status, judge(response.Status)
+		a.Details.RemoteAddress, a.Details.ResponseHeaders = response.RemoteAddr.String(), bounded(response.Header)
+		a.Details.ResponseBody = strings.ToValidUTF8(string(response.Body[:min(len(response.Body), maxKeptBody)]), "\uFFFD")
+		wish = wishOf(response.Status, response.Header, finished)
+	}
+	o.attempt = a
+	if delay, again := delayAfter(s.world, a.Number, d.MaxAttempts); a.Error != "" && again && !o.gone() {
+		o.next = finished.Add(max(delay, wish))
+	}
+	s.world.Log.Info("webhook posted", "webhook", d.Webhook, "delivery", d.ID, "event", d.EventID, "attempt", a.Number, "status", a.Status,
+		"error", a.Error, "took_ms", a.Took.Milliseconds())
+	return o
+}
+
+func (s *Service) send(ctx context.Context, url string, header http.Header, body string) (*httpout.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	request.Header = header
+	return s.client.Do(ctx, request)
+}
+
+// judge returns what is wrong with a status; nothing is with 2xx.
+func judge(status int) Failure {
+	switch {
+	case status >= 200 && status < 300:
+		return ""
+	case status >= 300 && status < 400:
+		return Redirect
+	}
+	return HTTPError
+}
+
+// header returns what goes with a body. The customer's own headers come first, so that none of them can be taken for ours.
+func (s *Service) header(e *Endpoint, d Delivery, attempt int, at time.Time, body string) http.Header {
+	header := make(http.Header, 12+len(e.Headers))
+	for name, value := range e.Headers {
+		header.Set(name, value)
+	}
+	header.Set("Content-Type", "application/json")
+	header.Set("User-Agent", userAgent)
+	header.Set("X-Service-Event", d.EventType)
+	header.Set("X-Service-Delivery", string(d.ID))
+	header.Set("X-Service-Attempt", strconv.Itoa(attempt))
+	sign(header, e.secrets(at), d.EventID, at, body)
+	if !s.config.PlainHeaders {
+		for _, part := range []string{"Id", "Timestamp", "Signature"} {
+			header.Set("Svix-"+part, header.Get("Webhook-"+part))
+		}
+	}
+	return header
+}
+
+// shownHeader is a header as it may be shown: the customer's own values are secrets.
+func shownHeader(header http.Header, secrets map[string]string) map[string]string {
+	shown := make(map[string]string, len(header))
+	for name, values := range header {
+		shown[name] = values[0]
+		if _, ok := secrets[name]; ok {
+			shown[name] = hiddenValue
+		}
+	}
+	return shown
+}
+
+// bounded returns the first value of each header of an answer, as many as may be kept.
+func bounded(header http.Header) map[string]string {
+	kept, size := map[string]string{}, 0
+	for name, values := range maps.All(header) {
+		if size += len(name) + len(values[0]); size > maxKeptHeaders {
+			break
+		}
+		kept[name] = values[0]
+	}
+	return kept
+}

@@ -1,0 +1,182 @@
+package webhook_test
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/app"
+	"postrider/platform/db"
+)
+
+func TestANameThatLeadsInsideIsRefusedWhenItIsCalled(t *testing.T) {
+	t.Parallel()
+	production := func(s *app.Settings) { s.Delivery.AllowPrivate = false }
+	each(t, func(t *testing.T, h house) {
+		victim := newReceiver(t, nil)
+		_, port, _ := net.SplitHostPort(strings.TrimPrefix(victim.URL, "http://"))
+		for _, url := range []string{victim.URL, "http://localhost:" + port, "https://127.0.0.1", "http://app.example.com/", "https://[::1]/"} {
+			h.must(400, "POST", "/webhooks", fields{"url": url, "events": []string{"*"}})
+		}
+		id, _ := h.webhook("https://inside.example.test/hook", []string{"*"}) // every name of the sandbox leads to this machine
+		h.happen("email.delivered", 1)
+		h.work()
+		d := h.deliveries("?webhook_id=" + id)[0]
+		if d["error"] != "blocked_address" || d["status"] != "retrying" || d["status_code"] != nil {
+			t.Errorf("%v", d)
+		}
+		if got := len(victim.requests()); got != 0 {
+			t.Errorf("%d requests reached the inside", got)
+		}
+	}, production)
+}
+
+func TestSecretsAreNotInTheDatabase(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		_, secret := h.webhook("https://app.example.com/", []string{"*"}, fields{"custom_headers": fields{"Authorization": "Bearer tell-nobody"}})
+		err := h.App.DB.Read(context.Background(), func(tx *db.Tx) error {
+			rows, err := db.All(tx, func(s db.Scanner) (string, error) {
+				var a, b []byte
+				err := s.Scan(&a, &b)
+				return string(a) + string(b), err
+			}, `SELECT secret, custom_headers FROM webhook`)
+			if all := fmt.Sprint(rows); len(rows) != 1 || strings.Contains(all, secret[6:]) || strings.Contains(all, "tell-nobody") {
+				t.Errorf("%d rows, stored in the clear", len(rows))
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		good, bad := newReceiver(t, nil), newReceiver(t, status(410))
+		goodID, _ := h.webhook(good.URL, []string{"email.*", "domain.*"})
+		badID, _ := h.webhook(bad.URL, []string{"email.*"})
+		h.happen("email.delivered", 2)
+		h.happen("domain.verified", 1)
+		h.work()
+		middle := h.Clock.Now().Add(time.Minute).Format(time.RFC3339)
+		h.Clock.Advance(time.Hour)
+		last := h.happen("email.bounced", 1)[0]
+		h.work()
+		for query, want := range map[string]int{
+			"": 6, "?status=delivered": 4, "?status=failed": 1, "?status=cancelled": 1, "?status=failed,cancelled": 2, "?status=failed&status=cancelled": 2, "?status=pending": 0,
+			"?webhook_id=" + goodID: 4, "?webhook_id=" + badID: 2, "?event=email.delivered": 4, "?event=domain.verified,email.bounced": 2, "?event_id=" + last: 1,
+			"?since=" + middle: 1, "?until=" + middle: 5, "?limit=2": 2, "?limit=4&offset=4": 2, "?event=nonsense": 0,
+		} {
+			if got := len(h.deliveries(query)); got != want {
+				t.Errorf("%s finds %d, want %d", query, got, want)
+			}
+		}
+		page := h.must(200, "GET", "/webhooks/"+goodID+"/deliveries?limit=3&webhook_id="+badID, nil)
+		if list, _ := page.Body["data"].([]any); len(list) != 3 || page.Text("has_more") != "true" || page.Body["total"] != nil || list[0].(fields)["event_id"] != last {
+			t.Errorf("%s", page.Raw)
+		}
+		for _, wrong := range []string{"?status=lost", "?webhook_id=x", "?event_id=1", "?since=yesterday", "?limit=201"} {
+			h.must(400, "GET", "/webhook-deliveries"+wrong, nil)
+		}
+	})
+}
+
+func TestOldDeliveriesAreForgotten(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 3)
+		h.work()
+		sweep := func() {
+			for _, w := range h.App.Webhooks.Workers() {
+				if w.Name == "webhook sweep" {
+					h.rest(w.Step)
+				}
+			}
+		}
+		h.Clock.Advance(29 * 24 * time.Hour)
+		replayed := h.deliveries("")[0]
+		h.browse(202, "POST", "/webhook-deliveries/"+replayed["id"].(string)+"/replay", nil)
+		h.work()
+		sweep()
+		if got := len(h.deliveries("")); got != 4 {
+			t.Errorf("%d after 29 days", got)
+		}
+		h.Clock.Advance(2 * 24 * time.Hour)
+		sweep()
+		left := h.deliveries("")
+		if len(left) != 2 || left[0]["event_id"] != replayed["event_id"] {
+			t.Errorf("after 31 days: %v", left)
+		}
+		h.Clock.Advance(30 * 24 * time.Hour)
+		sweep()
+		if got := len(h.deliveries("")); got != 0 {
+			t.Errorf("%d after two months", got)
+		}
+		err := h.App.DB.Read(context.Background(), func(tx *db.Tx) error {
+			for _, table := range []string{"webhook_payload", "webhook_attempt"} {
+				rows, err := db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM `+table)
+				if err != nil || rows != 0 {
+					t.Errorf("%d rows of %s are left: %v", rows, table, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestTwoNodesTellOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		const events = 40
+		servers := make([]*receiver, 5)
+		for i := range servers {
+			servers[i] = newReceiver(t, func(http.ResponseWriter, *http.Request) {})
+			h.webhook(servers[i].URL, []string{"*"})
+		}
+		other := h.restart(otherNode)
+		h.happen("email.delivered", events)
+		h.follow()
+		for busy := true; busy; {
+			one, err := h.App.Webhooks.Step(context.Background())
+			two, errTwo := other.Step(context.Background())
+			if err != nil || errTwo != nil {
+				t.Fatal(err, errTwo)
+			}
+			busy = one || two
+		}
+		for _, server := range servers {
+			if got := len(server.requests()); got != events {
+				t.Errorf("%d requests for %d events", got, events)
+			}
+		}
+	})
+}
+
+func TestAnEndpointWithNothingToDoIsFreeForAnyNode(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"*"})
+		other := h.restart(otherNode)
+		for i, step := range []func(context.Context) (bool, error){h.App.Webhooks.Step, other.Step, h.App.Webhooks.Step} {
+			h.happen("email.delivered", 1)
+			h.follow()
+			h.rest(step) // the others do nothing meanwhile
+			if got := len(server.requests()); got != i+1 {
+				t.Fatalf("%d requests after %d events", got, i+1)
+			}
+		}
+	})
+}
