@@ -30,6 +30,7 @@ type commands struct {
 	Key       keyCommand       `cmd:"" help:"Make API keys."`
 	Backup    backupCommand    `cmd:"" help:"Copy the embedded database while it is in use."`
 	Send      sendCommand      `cmd:"" help:"Send one email through a running server."`
+	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Let an assistant use a running server (Model Context Protocol on standard input and output)."`
 }
 
 func main() {
