@@ -115,7 +115,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	a.Relays = relay.New(w, d, keys, a.Accounts, relay.Config{Hello: settings.Delivery.Hello, AllowPrivate: settings.Delivery.AllowPrivate})
 	a.Webhooks = a.newWebhooks(keys, settings)
 	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans, Cursors: cursors,
-		Keys: keys, BaseURL: settings.BaseURL, Spam: settings.Spam,
+		Keys: keys, BaseURL: settings.BaseURL, Spam: settings.Spam, Webhooks: a.Webhooks,
 		Fetcher: email.NewFetcher(httpout.Config{Policy: settings.Outbound, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock})})
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
 

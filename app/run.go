@@ -178,6 +178,7 @@ func (s *server) open(ctx context.Context) ([]*http.Server, []*smtp.Server, erro
 		}
 		server := &http.Server{Handler: door.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout,
 			MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx }}
+		server.RegisterOnShutdown(s.app.API.EndStreams)
 		web = append(web, server)
 		s.serving.Go(func() {
 			if err := server.Serve(door.listener); !errors.Is(err, http.ErrServerClosed) {

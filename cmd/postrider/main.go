@@ -30,6 +30,7 @@ type commands struct {
 	Key       keyCommand       `cmd:"" help:"Make API keys."`
 	Backup    backupCommand    `cmd:"" help:"Copy the embedded database while it is in use."`
 	Send      sendCommand      `cmd:"" help:"Send one email through a running server."`
+	Listen    listenCommand    `cmd:"" help:"Forward events of a running server to a local address, signed like webhooks."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Let an assistant use a running server (Model Context Protocol on standard input and output)."`
 }
 

@@ -180,7 +180,7 @@ func (x *exchange) checkMediaType() error {
 		return nil
 	}
 	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/json" {
+	if err != nil || kind != mediaJSON && !(x.endpoint.Form && isForm(kind)) {
 		return ErrMediaType
 	}
 	if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {

@@ -29,6 +29,10 @@ type Route struct {
 	// FreshTwoFactor asks for a recent second factor if the user has one.
 	FreshTwoFactor bool
 	Bucket         Bucket
+	// Form routes also take the body as a web form, which is how browsers and mail programs post.
+	Form bool
+	// Page routes answer people with a page and programs with JSON; see Shown.
+	Page bool
 	// MaxBody is the largest body in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
 	// Success is the status of an answer that does not choose its own.

@@ -36,6 +36,9 @@ func (x *exchange) readBody() (body []byte, release func(), err error) {
 		return nil, release, err
 	}
 	body, release, err = x.receive(http.MaxBytesReader(x.w, x.r.Body, maxBody))
+	if err == nil && x.endpoint.Form {
+		body, err = formAsJSON(x.r.Header.Get("Content-Type"), body)
+	}
 	if err == nil {
 		return body, release, nil
 	}

@@ -72,7 +72,11 @@ func operation(types *schemas, route Route) map[string]any {
 		op["parameters"] = parameters
 	}
 	if body := route.Handler.input.body; body != nil {
-		op["requestBody"] = map[string]any{"content": content(types, body)}
+		accepted := content(types, body)
+		if route.Form {
+			accepted[mediaForm] = accepted[mediaJSON]
+		}
+		op["requestBody"] = map[string]any{"content": accepted}
 	}
 	if route.FreshTwoFactor {
 		op["description"] = "Needs a dashboard session and, if the user has one, a fresh second factor."
@@ -81,7 +85,7 @@ func operation(types *schemas, route Route) map[string]any {
 }
 
 func content(types *schemas, t reflect.Type) map[string]any {
-	return map[string]any{"application/json": map[string]any{"schema": types.of(t), "example": example(t, 0)}}
+	return map[string]any{mediaJSON: map[string]any{"schema": types.of(t), "example": example(t, 0)}}
 }
 
 func security(route Route) []map[string][]string {
@@ -137,7 +141,11 @@ func responses(types *schemas, route Route) map[string]any {
 	}
 	answer := map[string]any{"description": http.StatusText(success)}
 	if route.Handler.output.body != nil && success != http.StatusNoContent {
-		answer["content"] = content(types, route.Handler.output.body)
+		given := content(types, route.Handler.output.body)
+		if route.Page {
+			given["text/html"] = map[string]any{"schema": schema{"type": "string"}}
+		}
+		answer["content"] = given
 	}
 	all[strconv.Itoa(success)] = answer
 	return all

@@ -58,6 +58,9 @@ type Server struct {
 	spooled *semaphore.Weighted
 	origin  *http.CrossOriginProtection
 	openapi []byte
+	// stopping ends when streams have to.
+	stopping context.Context
+	stop     context.CancelFunc
 }
 
 // NewServer returns a server of the routes. It panics if two of them clash.
@@ -69,6 +72,7 @@ func NewServer(config Config, routes []Route) *Server {
 		spooled: semaphore.NewWeighted(spoolBudget),
 		origin:  http.NewCrossOriginProtection(),
 	}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.routes = append(routes, s.ownRoutes()...)
 	for _, route := range s.routes {
 		s.root.add(route)
@@ -193,6 +197,12 @@ type Statused interface{ Status() int }
 // Headed is an answer that sets headers of its own.
 type Headed interface{ SetHeaders(http.Header) }
 
+// Shown is an answer that may be something else than JSON, such as a page for people. The route says so by Page.
+type Shown interface {
+	// Show returns the bytes and their media type; an empty type means that the answer is JSON after all.
+	Show() (mediaType string, body []byte)
+}
+
 // rawJSON is an answer that is already bytes of JSON.
 type rawJSON []byte
 
@@ -212,11 +222,21 @@ func (x *exchange) answer(answer any) {
 		x.w.WriteHeader(x.status)
 		return
 	}
+	if streamed, ok := answer.(Streamed); ok {
+		x.stream(streamed)
+		return
+	}
+	if shown, ok := answer.(Shown); ok {
+		if kind, body := shown.Show(); kind != "" {
+			x.write(status, kind, body)
+			return
+		}
+	}
 	body, ok := answer.(rawJSON)
 	if !ok {
 		body = encode(answer)
 	}
-	x.write(status, body)
+	x.write(status, contentJSON, body)
 }
 
 // encode writes JSON for programs, not for pages: angle brackets of addresses stay readable.
@@ -230,10 +250,10 @@ func encode(value any) []byte {
 	return buffer.Bytes()
 }
 
-func (x *exchange) write(status int, body []byte) {
+func (x *exchange) write(status int, kind string, body []byte) {
 	x.status = status
 	header := x.w.Header()
-	header.Set("Content-Type", "application/json; charset=utf-8")
+	header.Set("Content-Type", kind)
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	header.Set("Cache-Control", "no-store")
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -260,12 +280,12 @@ func (x *exchange) fail(err error) {
 		}
 	}
 	if public.Status >= 500 && public.cause != nil {
-		x.server.config.World.Log.Error("request failed", "request", x.caller.RequestID, "path", x.r.URL.Path, "error", public.cause)
+		x.server.config.World.Log.Error("request failed", "request", x.caller.RequestID, "path", x.path(), "error", public.cause)
 	}
 	if public.RetryAfter > 0 {
 		x.w.Header().Set("Retry-After", strconv.Itoa(WholeSeconds(public.RetryAfter)))
 	}
-	x.write(public.Status, public.body(x.caller.RequestID))
+	x.write(public.Status, contentJSON, public.body(x.caller.RequestID))
 }
 
 // WholeSeconds rounds a wait up, to at least one second, as headers and details tell it.
@@ -275,8 +295,16 @@ func (x *exchange) log(log *slog.Logger, took time.Duration) {
 	if x.status == 0 {
 		return // the fallback keeps its own log
 	}
-	log.Info("request answered", "request", x.caller.RequestID, "method", x.r.Method, "path", x.r.URL.Path, "status", x.status,
+	log.Info("request answered", "request", x.caller.RequestID, "method", x.r.Method, "path", x.path(), "status", x.status,
 		"took_us", took.Microseconds(), "workspace", string(x.caller.Workspace), "key", x.caller.KeyID)
+}
+
+// path is how the log names the request. What proves the right to a public route stands in its path and stays out of the log.
+func (x *exchange) path() string {
+	if x.endpoint != nil && x.endpoint.Access == Public {
+		return x.endpoint.fullPath()
+	}
+	return x.r.URL.Path
 }
 
 var safeID = regexp.MustCompile(`^[A-Za-z0-9._:-]{8,128}$`)

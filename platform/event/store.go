@@ -60,6 +60,28 @@ func hasAfter(tx *db.Tx, at position) (bool, error) {
 	return len(found) > 0, err
 }
 
+// selectOf reads the events of one workspace between two places.
+func selectOf(tx *db.Tx, ws space.ID, at, end position, limit int) ([]Event, error) {
+	return db.All(tx, scanEvent, `
+		SELECT `+columns+` FROM event
+		WHERE workspace_id = $1 AND (tx_id, seq) > ($2, $3) AND (tx_id, seq) <= ($4, $5)
+		ORDER BY tx_id, seq
+		LIMIT $6`, ws, at.txID, at.seq, end.txID, end.seq, limit)
+}
+
+// lastBefore returns the newest place below the horizon.
+func lastBefore(tx *db.Tx, horizon int64) (last position, found bool, err error) {
+	rows, err := db.All(tx, scanPosition, `
+		SELECT tx_id, seq FROM event
+		WHERE tx_id < $1
+		ORDER BY tx_id DESC, seq DESC
+		LIMIT 1`, horizon)
+	if err != nil || len(rows) == 0 {
+		return position{}, false, err
+	}
+	return rows[0], true, nil
+}
+
 func scanPosition(s db.Scanner) (position, error) {
 	var p position
 	err := s.Scan(&p.txID, &p.seq)

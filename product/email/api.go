@@ -13,6 +13,7 @@ import (
 	"postrider/product/domain"
 	"postrider/product/plan"
 	"postrider/product/tenant"
+	"postrider/product/webhook"
 )
 
 // maxSendBody fits the largest attachments in the most wasteful encoding, a list of numbers.
@@ -201,6 +202,10 @@ func (s *Service) handleEvents(ctx context.Context, caller api.Caller, r subList
 		if err != nil {
 			return err
 		}
+		told, err := s.webhooks.DeliveriesOf(tx, caller.Workspace, idsOf(events))
+		if err != nil {
+			return err
+		}
 		records := make([]eventRecord, len(events))
 		for i, ev := range events {
 			data, err := facts(ev.Data)
@@ -208,12 +213,23 @@ func (s *Service) handleEvents(ctx context.Context, caller api.Caller, r subList
 				return err
 			}
 			records[i] = eventRecord{Object: "event", ID: ev.ID, Type: ev.Type, EmailID: e.ID, Recipient: api.Ref(ev.Recipient),
-				OccurredAt: api.Time(ev.OccurredAt), CreatedAt: api.Time(ev.OccurredAt), Data: data, Deliveries: []any{}}
+				OccurredAt: api.Time(ev.OccurredAt), CreatedAt: api.Time(ev.OccurredAt), Data: data, Deliveries: []webhook.DeliveryRef{}}
+			if refs := told[ev.ID]; len(refs) > 0 {
+				records[i].Deliveries, records[i].Published = refs, api.Time(refs[0].CreatedAt)
+			}
 		}
 		page = api.NewOpenPage(records, r.OffsetQuery)
 		return nil
 	})
 	return page, err
+}
+
+func idsOf(events []event.Event) []string {
+	ids := make([]string, len(events))
+	for i, e := range events {
+		ids[i] = e.ID
+	}
+	return ids
 }
 
 func (s *Service) handleAttempts(ctx context.Context, caller api.Caller, r subListRequest) (page api.Page[attemptRecord], err error) {

@@ -29,6 +29,7 @@ import (
 	"postrider/product/domain"
 	"postrider/product/plan"
 	"postrider/product/tenant"
+	"postrider/product/webhook"
 	"postrider/world"
 )
 
@@ -224,6 +225,7 @@ type Service struct {
 	desk     desk
 	fetcher  *httpout.Client
 	spam     spam.Engine
+	webhooks *webhook.Service
 	// archives bounds how many archives are held in memory to be looked into.
 	archives *semaphore.Weighted
 }
@@ -243,6 +245,8 @@ type Parts struct {
 	Fetcher *httpout.Client
 	// Spam judges messages; nil means the built-in engine.
 	Spam spam.Engine
+	// Webhooks knows who was told of an event.
+	Webhooks *webhook.Service
 }
 
 // maxArchives times the largest file is what looking into archives may cost.
@@ -252,7 +256,8 @@ const maxArchives = 8
 func New(w world.World, d *db.DB, parts Parts) *Service {
 	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, tenants: parts.Tenants,
 		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"),
-		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam}
+		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam,
+		webhooks: parts.Webhooks}
 	if s.spam == nil {
 		s.spam = spam.Builtin{}
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"postrider/platform/api"
+	"postrider/product/webhook"
 )
 
 // Row is an email in a list.
@@ -89,16 +90,16 @@ type timelineEntry struct {
 }
 
 type eventRecord struct {
-	Object     string          `json:"object" example:"event"`
-	ID         string          `json:"id" example:"0193a1ef-15ea-7000-8000-000000000001"`
-	Type       string          `json:"type" example:"email.delivered"`
-	EmailID    ID              `json:"email_id" example:"0193a1ef-0d5c-7c33-8e0a-2b7c1d9e4f00"`
-	Recipient  api.Ref         `json:"recipient" example:"ann@example.net"`
-	OccurredAt api.Time        `json:"occurred_at"`
-	CreatedAt  api.Time        `json:"created_at"`
-	Published  api.Time        `json:"published_at"`
-	Data       json.RawMessage `json:"data" example:"{\"smtp_code\":250}"`
-	Deliveries []any           `json:"deliveries"`
+	Object     string                `json:"object" example:"event"`
+	ID         string                `json:"id" example:"0193a1ef-15ea-7000-8000-000000000001"`
+	Type       string                `json:"type" example:"email.delivered"`
+	EmailID    ID                    `json:"email_id" example:"0193a1ef-0d5c-7c33-8e0a-2b7c1d9e4f00"`
+	Recipient  api.Ref               `json:"recipient" example:"ann@example.net"`
+	OccurredAt api.Time              `json:"occurred_at"`
+	CreatedAt  api.Time              `json:"created_at"`
+	Published  api.Time              `json:"published_at"`
+	Data       json.RawMessage       `json:"data" example:"{\"smtp_code\":250}"`
+	Deliveries []webhook.DeliveryRef `json:"deliveries"`
 }
 
 type attemptRecord struct {
@@ -126,6 +127,7 @@ type attemptRecord struct {
 	Ambiguous  bool           `json:"ambiguous" doc:"The server may have taken the message although no answer arrived." example:"false"`
 	Class      *ClassFacts    `json:"classification"`
 	NextAt     api.Time       `json:"next_attempt_at"`
+	Dialogue   []Step         `json:"dialogue" doc:"What was said, in order; long dialogues and replies are cut."`
 }
 
 func newRow(e Email) Row {
@@ -159,7 +161,10 @@ func newAttemptRecord(id ID, a storedAttempt) attemptRecord {
 		Stage: string(a.Stage), StartedAt: api.Time(a.StartedAt), FinishedAt: api.Time(a.FinishedAt),
 		DurationMS: a.FinishedAt.Sub(a.StartedAt).Milliseconds(), NodeID: api.Ref(a.Node), Helo: api.Ref(a.Helo), MXHost: api.Ref(a.MXHost), MXPort: positive(a.MXPort),
 		TLS: a.TLS, SMTPCode: positive(a.Code), Enhanced: api.Ref(a.Enhanced), Response: api.Ref(a.Response), Ambiguous: a.Ambiguous,
-		Class: a.Class, NextAt: api.Time(a.NextAt),
+		Class: a.Class, NextAt: api.Time(a.NextAt), Dialogue: a.Dialogue,
+	}
+	if record.Dialogue == nil {
+		record.Dialogue = []Step{}
 	}
 	if a.LocalIP.IsValid() {
 		record.LocalIP = api.Ref(a.LocalIP.String())

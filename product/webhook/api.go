@@ -9,7 +9,9 @@ import (
 )
 
 // Routes returns the endpoints of webhooks.
-func (s *Service) Routes() []api.Route { return append(s.endpointRoutes(), s.deliveryRoutes()...) }
+func (s *Service) Routes() []api.Route {
+	return append(append(s.endpointRoutes(), s.deliveryRoutes()...), s.streamRoute())
+}
 
 func (s *Service) endpointRoutes() []api.Route {
 	return []api.Route{

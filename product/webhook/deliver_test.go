@@ -216,3 +216,28 @@ func TestALargeEventLosesItsHeadersRatherThanItsReceiver(t *testing.T) {
 		}
 	})
 }
+
+func TestAnEmailsEventsSayWhoWasTold(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		id, _ := h.webhook(server.URL, []string{"email.queued"})
+		email := h.Send("ann@example.net")
+		h.Deliver()
+		h.work()
+		rows, _ := h.must(200, "GET", "/emails/"+email+"/events", nil).Body["data"].([]any)
+		for _, row := range rows {
+			e := row.(fields)
+			told, _ := e["deliveries"].([]any)
+			switch {
+			case e["type"] != "email.queued" && (len(told) != 0 || e["published_at"] != nil):
+				t.Errorf("%s was told to %v", e["type"], told)
+			case e["type"] == "email.queued":
+				d, _ := told[0].(fields)
+				if len(told) != 1 || d["webhook_id"] != id || d["status"] != "delivered" || d["attempt_count"] != 1.0 || e["published_at"] == nil {
+					t.Errorf("event %v", e)
+				}
+			}
+		}
+	})
+}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"postrider/platform/httpout"
+	"postrider/world"
 )
 
 const userAgent = "Postrider-Webhooks/1"
@@ -90,17 +91,44 @@ func (s *Service) header(e *Endpoint, d Delivery, attempt int, at time.Time, bod
 	for name, value := range e.Headers {
 		header.Set(name, value)
 	}
+	describe(header, d, attempt)
+	sign(header, e.secrets(at), d.EventID, at, body)
+	if !s.config.PlainHeaders {
+		repeat(header)
+	}
+	return header
+}
+
+func describe(header http.Header, d Delivery, attempt int) {
 	header.Set("Content-Type", "application/json")
 	header.Set("User-Agent", userAgent)
 	header.Set("X-Service-Event", d.EventType)
 	header.Set("X-Service-Delivery", string(d.ID))
 	header.Set("X-Service-Attempt", strconv.Itoa(attempt))
-	sign(header, e.secrets(at), d.EventID, at, body)
-	if !s.config.PlainHeaders {
-		for _, part := range []string{"Id", "Timestamp", "Signature"} {
-			header.Set("Svix-"+part, header.Get("Webhook-"+part))
-		}
+}
+
+// repeat gives the signature a second name, which programs written for another service read.
+func repeat(header http.Header) {
+	for _, part := range []string{"Id", "Timestamp", "Signature"} {
+		header.Set("Svix-"+part, header.Get("Webhook-"+part))
 	}
+}
+
+// Forwarder signs events as a webhook of its own would be, for a developer who has no public address.
+type Forwarder struct{ secret secret }
+
+// NewForwarder makes a forwarder with a secret of its own.
+func NewForwarder(w world.World) Forwarder { return Forwarder{w.Bytes(secretBytes)} }
+
+// Secret is what the receiving program checks signatures with.
+func (f Forwarder) Secret() string { return f.secret.String() }
+
+// Header returns the header of the request that tells of an event.
+func (f Forwarder) Header(eventType, id string, at time.Time, body string) http.Header {
+	header := http.Header{}
+	describe(header, Delivery{ID: DeliveryID(id), EventType: eventType}, 1)
+	sign(header, []secret{f.secret}, id, at, body)
+	repeat(header)
 	return header
 }
 

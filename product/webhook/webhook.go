@@ -147,6 +147,7 @@ type Service struct {
 	client    *httpout.Client
 	owner     string // of the leases on endpoints
 
+	streams streams
 	desk    *desk
 	wake    chan struct{} // buffered; receives when an outcome waits or an endpoint has changed
 	running sync.WaitGroup

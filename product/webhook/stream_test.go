@@ -1,0 +1,145 @@
+package webhook_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/app/apptest"
+	"postrider/product/plan"
+)
+
+// heard is one server-sent event.
+type heard struct{ id, kind, data string }
+
+// listener is a client of a stream.
+type listener struct {
+	t    *testing.T
+	in   *bufio.Scanner
+	stop context.CancelFunc
+}
+
+// listen opens a stream on a real connection and returns once it is open.
+func listen(t *testing.T, in *apptest.Installation, key, query, lastID string) *listener {
+	t.Helper()
+	server := httptest.NewServer(in.App.API)
+	t.Cleanup(server.Close)
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(stop)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/v1/events/stream"+query, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+key)
+	if lastID != "" {
+		request.Header.Set("Last-Event-ID", lastID)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	if answer.StatusCode != http.StatusOK || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
+		t.Fatalf("%d %v", answer.StatusCode, answer.Header)
+	}
+	l := &listener{t: t, in: bufio.NewScanner(answer.Body), stop: stop}
+	for l.in.Scan() && l.in.Text() != ": listening" {
+	}
+	return l
+}
+
+// next waits for an event. ok is false if the stream ended.
+func (l *listener) next() (e heard, ok bool) {
+	for l.in.Scan() {
+		name, value, _ := strings.Cut(l.in.Text(), ": ")
+		switch name {
+		case "id":
+			e.id = value
+		case "event":
+			e.kind = value
+		case "data":
+			e.data = value
+		case "":
+			if e.kind != "" {
+				return e, true
+			}
+		}
+	}
+	return heard{}, false
+}
+
+func (l *listener) expect(kinds ...string) (last heard) {
+	l.t.Helper()
+	for _, kind := range kinds {
+		e, ok := l.next()
+		if !ok || e.kind != kind {
+			l.t.Fatalf("heard %+v, want %s", e, kind)
+		}
+		last = e
+	}
+	return last
+}
+
+func TestAStreamTellsWhatHappensAndGoesOnWhereItWasLeft(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Send("before@example.net")
+		l := listen(t, in, in.Key, "", "")
+		id := in.Send("ann@example.net")
+		first := l.expect("email.queued")
+		var payload struct {
+			Type string
+			Data struct {
+				EmailID string `json:"email_id"`
+			}
+		}
+		if err := json.Unmarshal([]byte(first.data), &payload); err != nil || payload.Type != "email.queued" || payload.Data.EmailID != id {
+			t.Errorf("%s (%v), want an event of %s", first.data, err, id)
+		}
+		l.stop()
+		in.Deliver()
+		again := listen(t, in, in.Key, "?type=email.delivered", first.id)
+		again.expect("email.delivered", "email.delivered")
+	})
+}
+
+func TestAStreamTellsNothingOfOthersAndEndsWithItsKey(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		ws, stranger := in.NewWorkspace(plan.Unlimited)
+		in.VerifiedDomain(ws, "theirs.test")
+		theirs := listen(t, in, stranger, "?type=email.*", "")
+		made := in.Browse(http.MethodPost, "/v1/api-keys", map[string]any{"name": "listener", "scopes": []string{"webhook:read"}})
+		ours := listen(t, in, made.Text("key"), "?type=email.queued", "")
+		in.Send("ann@example.net")
+		ours.expect("email.queued")
+		sent := in.CallAs(stranger, http.MethodPost, "/emails", map[string]any{"from": "a@theirs.test", "to": "b@example.net", "subject": "x", "text": "x"}, nil)
+		if e := theirs.expect("email.queued"); !strings.Contains(e.data, sent.Text("id")) {
+			t.Errorf("the stranger heard %s", e.data)
+		}
+		if gone := in.Browse(http.MethodDelete, "/v1/api-keys/"+made.Text("id"), nil); gone.Status != http.StatusOK {
+			t.Fatalf("%d %s", gone.Status, gone.Raw)
+		}
+		in.Clock.Advance(3 * time.Second)
+		if e, ok := ours.next(); ok {
+			t.Errorf("heard %+v with a revoked key", e)
+		}
+	})
+}
+
+func TestWhatCannotBeStreamedIsRefused(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	if answer := in.Call(http.MethodGet, "/events/stream?type=email.unheard", nil); answer.Status != http.StatusBadRequest {
+		t.Errorf("%d %s", answer.Status, answer.Raw)
+	}
+	made := in.Browse(http.MethodPost, "/v1/api-keys", map[string]any{"name": "sender", "scopes": []string{"email:send"}})
+	if answer := in.CallAs(made.Text("key"), http.MethodGet, "/events/stream", nil, nil); answer.Status != http.StatusForbidden {
+		t.Errorf("%d %s", answer.Status, answer.Raw)
+	}
+}
