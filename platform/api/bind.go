@@ -164,7 +164,12 @@ func decodeBody(body []byte, target any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{}")
 	}
-	err := json.Unmarshal(body, target)
+	var err error
+	if reader, ok := target.(BodyReader); ok {
+		err = reader.ReadBody(body)
+	} else {
+		err = json.Unmarshal(body, target)
+	}
 	if err == nil {
 		return nil
 	}

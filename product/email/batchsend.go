@@ -1,7 +1,6 @@
 package email
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -31,19 +30,21 @@ func (batchBody) JSONSchema() map[string]any {
 	return map[string]any{"oneOf": []any{list, map[string]any{"type": "object", "properties": map[string]any{"emails": list}}}}
 }
 
-// UnmarshalJSON reads either form.
-func (b *batchBody) UnmarshalJSON(raw []byte) error {
-	var list []json.RawMessage
-	if raw = bytes.TrimSpace(raw); len(raw) > 0 && raw[0] == '{' {
+// ReadBody reads either form. The list is cut without looking inside its elements, because each of them is decoded by itself.
+func (b *batchBody) ReadBody(raw []byte) error {
+	list, err := api.SplitList(raw)
+	if err != nil {
 		var named struct {
 			Emails []json.RawMessage `json:"emails"`
 		}
 		if err := json.Unmarshal(raw, &named); err != nil {
+			var wrongType *json.UnmarshalTypeError
+			if errors.As(err, &wrongType) {
+				return api.Invalid("_body", "Must be a list of emails.")
+			}
 			return err
 		}
 		list = named.Emails
-	} else if err := json.Unmarshal(raw, &list); err != nil {
-		return errors.New("must be a list of emails")
 	}
 	*b = list
 	return nil
