@@ -14,10 +14,11 @@ import (
 // A transaction costs much the same for one email as for fifty, so emails that come at the same moment share one.
 
 const (
-	// maxJoined bounds what waits for one transaction.
+	// maxJoined bounds what goes into one transaction.
 	maxJoined = 64
-	// maxClerks is how many transactions are under way at once: while one is being made durable, the next fills up.
-	maxClerks = 2
+	// maxClerks is how many transactions are under way at once. While one is being made durable, the next fills up; with two,
+	// each would be half as full, and the disk is waited for twice.
+	maxClerks = 1
 )
 
 // pending is an email that waits to be stored.

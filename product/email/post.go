@@ -32,6 +32,10 @@ type Posted struct {
 // MaxPostedBytes is the largest message that is taken ready made.
 const MaxPostedBytes = message.MaxBytes
 
+// inlineMessage is the largest message kept in the database; more goes to the blob store. It is larger than inlineContent because
+// a message is read as a whole and once, and a file of its own costs an fsync of its own.
+const inlineMessage = 192 << 10
+
 // ErrPostedTooLarge means that a message, or a file in it, is larger than is taken.
 var ErrPostedTooLarge = api.NewError(413, "payload_too_large", "validation_error", "The message is too large.")
 
@@ -104,10 +108,10 @@ func (s *Service) keepPosted(ctx context.Context, h *postedHeader, host string, 
 	trace := fmt.Sprintf("Received: by %s with ESMTPSA id %s;\r\n\t%s\r\n", host, made.id, now)
 	raw := append([]byte(trace), bytes.Join(h.kept, nil)...)
 	raw = append(raw, "\r\n"...)
-	if _, err := io.CopyN((*appender)(&raw), body, max(0, inlineContent+1-int64(len(raw)))); err != nil && !errors.Is(err, io.EOF) {
+	if _, err := io.CopyN((*appender)(&raw), body, max(0, inlineMessage+1-int64(len(raw)))); err != nil && !errors.Is(err, io.EOF) {
 		return inspection{}, err
 	}
-	if len(raw) <= inlineContent {
+	if len(raw) <= inlineMessage {
 		made.raw, made.size = raw, int64(len(raw))
 		return s.inspect(ctx, h, bytes.NewReader(raw))
 	}
