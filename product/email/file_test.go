@@ -92,9 +92,9 @@ func TestFilesThatCannotBeTakenAreNamed(t *testing.T) {
 		file fields
 		want map[string]string
 	}{
-		"no content":         {fields{"filename": "a.txt"}, map[string]string{"attachments[0].content": "Content is required."}},
-		"empty content":      {fields{"filename": "a.txt", "content": ""}, map[string]string{"attachments[0].content": "Content is required."}},
-		"empty list":         {fields{"filename": "a.txt", "content": []int{}}, map[string]string{"attachments[0].content": "Content is required."}},
+		"no content":         {fields{"filename": "a.txt"}, map[string]string{"attachments[0].content": "Content is required, or a path to fetch it from."}},
+		"empty content":      {fields{"filename": "a.txt", "content": ""}, map[string]string{"attachments[0].content": "Content is required, or a path to fetch it from."}},
+		"empty list":         {fields{"filename": "a.txt", "content": []int{}}, map[string]string{"attachments[0].content": "Content is required, or a path to fetch it from."}},
 		"no name":            {fields{"content": "YQ=="}, name("A file name is required.")},
 		"only a folder":      {fields{"filename": "../", "content": "YQ=="}, name("A file name is required.")},
 		"long name":          {fields{"filename": strings.Repeat("a", 252) + ".txt", "content": "YQ=="}, name("Must have at most 255 bytes.")},
