@@ -47,6 +47,7 @@ Postrider is running on this machine, with a sandbox instead of the internet.
   API        %[1]s/v1
   Dashboard  %[1]s
   Mailbox    %[2]s
+  SMTP       %[7]s, user postrider, password: the API key
 
   Sign in    %[3]s  %[4]s
   API key    %[5]s
@@ -58,5 +59,5 @@ Send your first email:
 
 Then look into the mailbox, or ask what became of it: %[1]s/v1/emails/{id}
 Stop with Ctrl-C; everything is kept.
-`, ready.HTTP, ready.Sandbox, ready.Owner.Email, ready.Owner.Password, ready.APIKey, ready.Domain)
+`, ready.HTTP, ready.Sandbox, ready.Owner.Email, ready.Owner.Password, ready.APIKey, ready.Domain, ready.Submission)
 }
