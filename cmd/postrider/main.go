@@ -29,6 +29,7 @@ type commands struct {
 	Plan      planCommand      `cmd:"" help:"Change the plan of a workspace."`
 	Key       keyCommand       `cmd:"" help:"Make API keys."`
 	Backup    backupCommand    `cmd:"" help:"Copy the embedded database while it is in use."`
+	Doctor    doctorCommand    `cmd:"" help:"Look for the reasons why mail would not arrive, and say what to do."`
 	Send      sendCommand      `cmd:"" help:"Send one email through a running server."`
 	Listen    listenCommand    `cmd:"" help:"Forward events of a running server to a local address, signed like webhooks."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Let an assistant use a running server (Model Context Protocol on standard input and output)."`
