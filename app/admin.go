@@ -41,6 +41,7 @@ func (s *server) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	s.addHealth(mux)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics(), promhttp.HandlerOpts{}))
+	mux.Handle("/delivery/", s.app.Delivery.OperatorHandler())
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)

@@ -61,6 +61,7 @@ type Client struct {
 	block      []byte // the block being read of a body
 	extensions Extensions
 	phase      phase
+	heard      func(command string, reply Reply)
 }
 
 // NewClient returns a client on a fresh connection, which it owns from now on. Greet comes next.
@@ -84,6 +85,10 @@ func (c *Client) Usable() bool { return c.phase == phaseReady || c.phase == phas
 // Extensions returns what the server offered in its last answer to EHLO.
 func (c *Client) Extensions() Extensions { return c.extensions }
 
+// Hear has a function told of every reply from now on, with the command it answers; nil is nobody. The banner answers no
+// command, and of commands that may hold secrets only the verb is told. It is called from within the call that reads.
+func (c *Client) Hear(heard func(command string, reply Reply)) { c.heard = heard }
+
 // Greet reads the banner and says EHLO, or HELO to a server that does not know it. Any failure is an *Error.
 func (c *Client) Greet(ctx context.Context) error {
 	if c.phase != phaseNew {
@@ -94,6 +99,7 @@ func (c *Client) Greet(ctx context.Context) error {
 	}
 	defer c.watch(ctx)()
 	banner, err := c.read(ctx, StageBanner, c.config.Timeouts.Banner)
+	c.tell("", banner, err)
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package smtp
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -28,7 +29,27 @@ func (c *Client) exchange(ctx context.Context, stage Stage, timeout time.Duratio
 		}
 		return Reply{}, c.failed(ctx, stage, err)
 	}
-	return c.read(ctx, stage, timeout)
+	reply, err := c.read(ctx, stage, timeout)
+	c.tell(tellable(command), reply, err)
+	return reply, err
+}
+
+// tell tells the listener, if there is one, of a reply.
+func (c *Client) tell(command string, reply Reply, err error) {
+	if c.heard != nil && err == nil {
+		c.heard(command, reply)
+	}
+}
+
+// tellable returns as much of a command as anybody may know.
+func tellable(command string) string {
+	command = strings.TrimRight(command, "\r\n")
+	verb, _, _ := strings.Cut(command, " ")
+	switch verb {
+	case "EHLO", "HELO", "STARTTLS", "RSET", "QUIT", ".":
+		return command
+	}
+	return "AUTH"
 }
 
 // flush writes the block in out.

@@ -3,6 +3,7 @@ package smtp
 import (
 	"context"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -167,6 +168,9 @@ func (t *transaction) converse(ctx context.Context, first, next int) error {
 		reply, err := c.read(ctx, stage, timeout)
 		if err != nil {
 			return err
+		}
+		if c.heard != nil {
+			c.heard(strings.TrimRight(string(t.appendCommand(nil, number)), "\r\n"), reply)
 		}
 		if c.phase == phaseDead {
 			t.settle(reply, stage)

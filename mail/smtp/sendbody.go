@@ -38,6 +38,7 @@ func (t *transaction) sendBody(ctx context.Context, body io.Reader) error {
 		return c.failed(ctx, t.result.Stage, err)
 	}
 	reply, err := c.read(ctx, StageEndOfData, c.config.Timeouts.Final)
+	c.tell(".", reply, err)
 	if err != nil {
 		return err
 	}

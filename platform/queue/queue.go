@@ -26,13 +26,15 @@ const (
 	Bulk
 )
 
-var ranks = []Rank{Urgent, Normal, Bulk}
+var ranks = [...]Rank{Urgent, Normal, Bulk}
 
 // Item is one piece of work. Its id is chosen by whoever adds it, so adding the same work twice is noticed.
 type Item struct {
-	ID      string
-	Lane    Lane
-	Rank    Rank
+	ID   string
+	Lane Lane
+	Rank Rank
+	// Flow is whose work it is. Flows share what ClaimFairly claims, however much work each has.
+	Flow    string
 	Due     time.Time
 	Payload string
 

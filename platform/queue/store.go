@@ -9,17 +9,19 @@ import (
 )
 
 func insert(tx *db.Tx, items []Item) error {
-	values := make([]any, 0, 5*len(items))
+	values := make([]any, 0, 6*len(items))
 	for _, item := range items {
-		values = append(values, item.ID, item.Lane, int64(item.Rank), item.Due, item.Payload)
+		values = append(values, item.ID, item.Lane, int64(item.Rank), item.Flow, item.Due, item.Payload)
 	}
-	_, err := tx.InsertRows(`INSERT INTO queue_item (id, lane, rank, due_at, payload)`, 5, values, ``)
+	_, err := tx.InsertRows(`INSERT INTO queue_item (id, lane, rank, flow, due_at, payload)`, 6, values, ``)
 	return err
 }
 
+const itemColumns = `id, lane, rank, flow, due_at, claims, fence, payload`
+
 func scanItem(s db.Scanner) (Item, error) {
 	var item Item
-	err := s.Scan(&item.ID, &item.Lane, &item.Rank, db.Time(&item.Due), &item.Claims, &item.fence, &item.Payload)
+	err := s.Scan(&item.ID, &item.Lane, &item.Rank, &item.Flow, db.Time(&item.Due), &item.Claims, &item.fence, &item.Payload)
 	return item, err
 }
 
@@ -32,7 +34,7 @@ func claimRank(tx *db.Tx, lane Lane, rank Rank, lease Lease, limit int) ([]Item,
 			ORDER BY due_at
 			LIMIT $7
 			{skip_locked})
-		RETURNING id, lane, rank, due_at, claims, fence, payload`,
+		RETURNING `+itemColumns,
 		lease.Owner, tx.Now().Add(lease.For), lease.Token, lane, int64(rank), tx.Now(), limit)
 	slices.SortStableFunc(items, func(a, b Item) int { return a.Due.Compare(b.Due) }) // RETURNING promises no order
 	return items, err
@@ -47,7 +49,7 @@ func remove(tx *db.Tx, ids []string) error {
 
 func free(tx *db.Tx, item Item, due time.Time) (bool, error) {
 	n, err := tx.Exec(`
-		UPDATE queue_item SET lease_owner = NULL, lease_until = NULL, due_at = $1
+		UPDATE queue_item SET lease_owner = NULL, lease_until = NULL, due_at = $1, aside = NULL
 		WHERE id = $2 AND fence = $3 AND lease_owner IS NOT NULL`, due, item.ID, item.fence)
 	return n == 1, err
 }

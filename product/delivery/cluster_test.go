@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 	"postrider/product/delivery"
@@ -32,10 +33,19 @@ func TestNodesShareTheQueueWithoutSharingMail(t *testing.T) {
 			all.Go(func() {
 				service := delivery.New(in.App.World, in.App.DB, in.App.Emails, in.App.Domains, in.App.Relays, in.Keys, delivery.Config{Node: fmt.Sprint("node", node),
 					Hello: "mx.test", Port: smtpPort, AllowPrivate: true, Inline: true, MaxInFlight: 5})
-				for busy := true; busy; {
-					var err error
-					if busy, err = service.Step(t.Context()); err != nil {
+				for {
+					busy, err := service.Step(t.Context())
+					if err != nil {
 						t.Error(err)
+					}
+					next, waits, err := service.Next(t.Context())
+					if err != nil {
+						t.Error(err)
+					}
+					if wait := next.Sub(in.Clock.Now()); !busy && (!waits || wait > time.Second) {
+						return
+					} else if !busy {
+						in.Clock.Advance(max(wait, time.Millisecond))
 					}
 				}
 			})

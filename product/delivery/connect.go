@@ -25,16 +25,21 @@ const (
 	tlsNone          tlsPolicy = "none"          // the server's encryption is broken; send without
 )
 
+// tlsEnforced is what a sender's domain says if its mail must not go in the clear.
+const tlsEnforced = "enforced"
+
 // connect opens a conversation. Errors are *smtp.Error and say how far it came.
-func (s *Service) connect(ctx context.Context, host string, to netip.AddrPort, policy tlsPolicy) (*connection, error) {
+func (t *talk) connect(ctx context.Context, host string, to netip.AddrPort, policy tlsPolicy) (*line, error) {
+	s := t.service
 	dialing, done := context.WithTimeout(ctx, connectFor)
 	defer done()
 	socket, err := s.world.Dialer.DialContext(dialing, "tcp", to.String())
 	if err != nil {
 		return nil, &smtp.Error{Stage: smtp.StageConnect, Err: err}
 	}
-	c := &connection{key: to.String(), client: smtp.NewClient(socket, smtp.ClientConfig{Hello: s.config.Hello, Clock: s.world.Clock}), host: host, remote: to,
+	c := &line{client: smtp.NewClient(socket, smtp.ClientConfig{Hello: s.config.Hello, Clock: s.world.Clock}), host: host, remote: to,
 		local: localAddr(socket), tls: email.TLSFacts{Policy: string(policy)}}
+	t.connected(c)
 	if err := c.client.Greet(ctx); err != nil {
 		c.client.Close()
 		return nil, err
@@ -61,7 +66,7 @@ var errNoTLS = errors.New("the server does not offer encryption, which this doma
 
 // secure starts TLS if the server offers it. Certificates are not checked: many servers have self-signed ones, and refusing those
 // would mean sending in clear text to them instead.
-func (c *connection) secure(ctx context.Context, policy tlsPolicy) error {
+func (c *line) secure(ctx context.Context, policy tlsPolicy) error {
 	if !c.client.Extensions().StartTLS {
 		if policy == tlsRequired {
 			return &smtp.Error{Stage: smtp.StageStartTLS, Err: errNoTLS}

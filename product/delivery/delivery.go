@@ -1,19 +1,24 @@
 // Package delivery hands mail out: it takes recipients that are due, finds their servers, signs, speaks, and reports what happened.
 //
-// Work goes in three beats. A step settles what has been finished and claims what is due, in one transaction; between steps
-// the conversations go on, outside any transaction. If the process dies, the leases of what it had claimed run out and
-// another step claims it again.
+// Mail passes two stages. What is due lies in the queue; a bounded part of it is leased into memory, where the shaper
+// (internal/shape) decides what goes to which server now and what must wait. What waits for too long goes back to the queue and
+// has cost no attempt. A step settles what has been finished, counts an attempt for what is about to be sent and claims more, in
+// one transaction; between steps the conversations go on, outside any transaction. If the process dies, the leases of what it
+// had claimed run out and another step claims it again.
 //
+//	Owns     delivery_state
 //	Queues   mail (claims and settles; product/email adds)
 package delivery
 
 import (
+	"context"
 	"sync"
 	"time"
 
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/platform/seal"
+	"postrider/product/delivery/internal/shape"
 	"postrider/product/domain"
 	"postrider/product/email"
 	"postrider/product/relay"
@@ -26,20 +31,28 @@ type Config struct {
 	Node string
 	// Hello is the name given to other servers.
 	Hello string
+	// Source names the address mail leaves from; servers limit what they take from each. Empty means Hello.
+	Source string
 	// Port is where mail servers listen: 25, except in tests.
 	Port int
 	// AllowPrivate permits servers with private and loopback addresses, for tests.
 	AllowPrivate bool
-	// MaxInFlight bounds the recipients being mailed at once, and with them memory and sockets.
+	// MaxInFlight bounds the conversations at once, and with them sockets.
 	MaxInFlight int
-	// Inline holds each conversation inside the step that claimed it. The simulator needs that to be repeatable.
+	// MaxHeld bounds the recipients in memory, be they waiting or being mailed.
+	MaxHeld int
+	// Providers is what is known about other servers.
+	Providers Providers
+	// Inline holds each conversation inside the step that begins it, without goroutines. The simulator needs that to be repeatable.
 	Inline bool
 }
 
 const (
 	defaultInFlight = 500
-	// claimBatch bounds what one transaction claims.
-	claimBatch = 200
+	defaultHeld     = 10_000
+	// claimBatch bounds what one transaction claims, and beginBatch what it begins.
+	claimBatch = 500
+	beginBatch = 500
 	// leaseFor is short, so that mail of a node that vanished moves soon; leases are renewed well before they end.
 	leaseFor   = 30 * time.Second
 	renewEvery = 10 * time.Second
@@ -56,15 +69,27 @@ type Service struct {
 	relays  *relay.Service
 	keys    *seal.Keyring
 	config  Config
+	table   shape.Table
 	routes  *routes
-	pool    *pool
+	letters *letters
 
-	wake chan struct{} // buffered; receives when an outcome waits
+	wake    chan struct{}   // buffered; receives when a step has something to do
+	lookups chan struct{}   // holds a token for every domain that is being looked up
+	life    context.Context // of conversations; it ends when a shutdown can wait no longer
+	cutOff  context.CancelFunc
+	running sync.WaitGroup // goroutines of conversations and look-ups
 
-	mu       sync.Mutex
-	finished []email.Outcome // guarded by mu
-	inFlight int             // guarded by mu
-	running  sync.WaitGroup
+	mu sync.Mutex
+	// All below is guarded by mu.
+	shaper      *shape.Shaper
+	held        map[string]*held   // by recipient: all that this node has leased
+	routing     map[string][]*held // by domain, whose servers are being looked up
+	connections map[shape.ConnectionID]*connection
+	jobs        []*job          // wait for their attempt to be counted
+	finished    []email.Outcome // wait to be written down
+	returning   []returning     // wait to be put back
+	desk        claimDesk
+	saved       string // the state of the shaper as it was last written
 }
 
 // New returns the service.
@@ -72,17 +97,41 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 	if config.MaxInFlight == 0 {
 		config.MaxInFlight = defaultInFlight
 	}
-	return &Service{
-		world: w, db: d, emails: emails, domains: domains, relays: relays, keys: keys, config: config, wake: make(chan struct{}, 1),
-		routes: newRoutes(w, config), pool: newPool(w, config),
+	if config.MaxHeld == 0 {
+		config.MaxHeld = defaultHeld
 	}
+	if config.Source == "" {
+		config.Source = config.Hello
+	}
+	s := &Service{
+		world: w, db: d, emails: emails, domains: domains, relays: relays, keys: keys, config: config, table: config.Providers.orShipped(),
+		letters: newLetters(), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups),
+		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(),
+	}
+	s.routes = newRoutes(w, config, s.table)
+	s.life, s.cutOff = context.WithCancel(context.Background())
+	s.shaper = shape.New(shape.Config{Providers: s.table, MaxItems: config.MaxHeld, MaxPathItems: max(config.MaxHeld/pathShare, 1), MaxConnections: config.MaxInFlight})
+	return s
 }
+
+// pathShare is which part of what is held in memory may wait for one path.
+const pathShare = 5
 
 // Workers returns what has to run on a node that delivers.
 func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{
-		{Name: "delivery", Step: s.Step, Topics: []string{email.Lane.Topic(), email.LaneOf(s.config.Node).Topic()}, Wake: s.wake, Every: idleLook, Next: s.nextDue},
+		{Name: "delivery", Step: s.Step, Topics: []string{email.Lane.Topic(), email.LaneOf(s.config.Node).Topic()}, Wake: s.wake, Every: idleLook, Next: s.Next},
 		{Name: "delivery leases", Step: s.RenewLeases, Every: renewEvery},
-		{Name: "delivery connections", Step: s.sweepConnections, Every: idleFor},
+		{Name: "delivery state", Step: s.saveState, Every: saveEvery},
+	}
+}
+
+func (s *Service) now() time.Time { return s.world.Clock.Now().Truncate(time.Microsecond) }
+
+// news wakes the step.
+func (s *Service) news() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
 	}
 }

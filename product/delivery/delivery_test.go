@@ -280,7 +280,8 @@ func TestMailOfALostWorkerIsSentAgainAndTheLostAttemptIsRecorded(t *testing.T) {
 		id := in.Send("ann@example.net")
 		lost := delivery.New(in.App.World, in.App.DB, in.App.Emails, in.App.Domains, in.App.Relays, nil, delivery.Config{Node: "lost", Inline: true})
 		func() {
-			defer func() { _ = recover() }() // it has no keys: it dies after it has claimed
+			defer func() { _ = recover() }() // it has no keys: it claims in one step and dies in the next, after it has begun
+			_, _ = lost.Step(t.Context())
 			_, _ = lost.Step(t.Context())
 		}()
 		in.Deliver()
@@ -297,6 +298,38 @@ func TestMailOfALostWorkerIsSentAgainAndTheLostAttemptIsRecorded(t *testing.T) {
 		first, _ := attempts[0].(map[string]any)
 		if record.Text("status") != "delivered" || len(attempts) != 2 || first["outcome"] != "connection_failed" || first["ambiguous"] != true {
 			t.Fatalf("%s after %v", record.Text("status"), attempts)
+		}
+	})
+}
+
+func TestMailOfAWorkerLostBeforeItBeganCostsNoAttempt(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@example.net")
+		lost := delivery.New(in.App.World, in.App.DB, in.App.Emails, in.App.Domains, in.App.Relays, in.Keys, delivery.Config{Node: "lost", Inline: true})
+		if _, err := lost.Step(t.Context()); err != nil { // it only claims
+			t.Fatal(err)
+		}
+		in.Deliver()
+		if status := in.Email(id).Text("status"); status != "queued" {
+			t.Fatalf("status %s while another node holds it", status)
+		}
+		in.Clock.Advance(time.Minute)
+		if _, err := in.App.Delivery.RenewLeases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		in.Deliver()
+		if attempts := recipient(in.Email(id), 0)["attempts"]; in.Email(id).Text("status") != "delivered" || attempts != 1.0 {
+			t.Fatalf("%s after %v attempts", in.Email(id).Text("status"), attempts)
+		}
+		if _, err := lost.Step(t.Context()); err != nil { // it comes back and must notice that its lease is gone
+			t.Fatal(err)
+		}
+		if _, err := lost.Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if received := in.Mailbox("ann@example.net"); len(received) != 1 {
+			t.Fatalf("%d copies", len(received))
 		}
 	})
 }

@@ -21,6 +21,8 @@ type letter struct {
 	service *Service
 	taken   email.Taken
 
+	users    int  // guarded by letters.mu
+	own      bool // it is for one recipient alone
 	raw      []byte
 	headers  map[string]string
 	utf8     bool // only a server with SMTPUTF8 may have it
@@ -71,6 +73,10 @@ func (l *letter) compose(ctx context.Context) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(said.Headers)) {
 		m.Headers = append(m.Headers, message.Header{Name: name, Value: said.Headers[name]})
+	}
+	if e.ListUnsubscribe {
+		m.Headers = append(m.Headers, message.Header{Name: "List-Unsubscribe", Value: "<" + s.emails.UnsubscribeLink(l.taken) + ">"},
+			message.Header{Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click"})
 	}
 	for _, a := range said.Attachments {
 		m.Attachments = append(m.Attachments, message.Attachment{Filename: a.Filename, ContentType: a.ContentType, ContentID: a.ContentID, Inline: a.Inline,

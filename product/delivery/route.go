@@ -6,10 +6,12 @@ import (
 	"errors"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"postrider/platform/httpout"
+	"postrider/product/delivery/internal/shape"
 	"postrider/world"
 )
 
@@ -18,6 +20,7 @@ var (
 	errNoDomain = errors.New("the recipient's domain does not exist or has no mail server")
 	errNullMX   = errors.New("the recipient's domain accepts no mail")
 	errPrivate  = errors.New("the recipient's mail server has a private address")
+	errLoop     = errors.New("the recipient's mail server is this one")
 )
 
 const (
@@ -31,55 +34,81 @@ const (
 type routes struct {
 	world  world.World
 	config Config
+	table  shape.Table
 
 	mu    sync.Mutex
-	known map[string]knownRoute // by domain; guarded by mu
+	known map[string]route // by domain; guarded by mu
 }
 
-type knownRoute struct {
+// route is the servers of a domain, the preferred ones first.
+type route struct {
 	hosts []string
+	site  shape.Site
 	until time.Time
 }
 
-func newRoutes(w world.World, config Config) *routes {
-	return &routes{world: w, config: config, known: map[string]knownRoute{}}
+func newRoutes(w world.World, config Config, table shape.Table) *routes {
+	return &routes{world: w, config: config, table: table, known: map[string]route{}}
 }
 
-// hosts returns the mail servers of a domain, the preferred ones first (RFC 5321 §5.1).
-func (r *routes) hosts(ctx context.Context, domain string) ([]string, error) {
-	now := r.world.Clock.Now()
+// remembered returns the servers of a domain if they were asked for lately.
+func (r *routes) remembered(domain string) (route, bool) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	known, ok := r.known[domain]
-	r.mu.Unlock()
-	if ok && now.Before(known.until) {
-		return known.hosts, nil
+	return known, ok && r.world.Clock.Now().Before(known.until)
+}
+
+// find returns the servers of a domain (RFC 5321 §5.1).
+func (r *routes) find(ctx context.Context, domain string) (route, error) {
+	if known, ok := r.remembered(domain); ok {
+		return known, nil
 	}
-	hosts, err := r.ask(ctx, domain)
+	servers, err := r.ask(ctx, domain)
 	if err != nil {
-		return nil, err
+		return route{}, err
 	}
+	found := route{site: r.table.Site(servers), hosts: r.inOrder(servers), until: r.world.Clock.Now().Add(routeFor)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.known) >= maxRoutes {
 		clear(r.known)
 	}
-	r.known[domain] = knownRoute{hosts, now.Add(routeFor)}
-	return hosts, nil
+	r.known[domain] = found
+	return found, nil
 }
 
-func (r *routes) ask(ctx context.Context, domain string) ([]string, error) {
+func (r *routes) ask(ctx context.Context, domain string) ([]world.MX, error) {
 	servers, _, err := r.world.Resolver.MX(ctx, domain)
 	switch {
 	case errors.Is(err, world.ErrNoName):
 		return nil, errNoDomain
 	case errors.Is(err, world.ErrNoData):
-		return []string{domain}, nil // without MX the domain is its own server
+		return []world.MX{{Host: domain}}, nil // without MX the domain is its own server
 	case err != nil:
 		return nil, err
 	case len(servers) == 1 && servers[0].Host == ".":
 		return nil, errNullMX
 	}
-	// Servers of equal preference share the load.
+	return r.beforeOurselves(servers)
+}
+
+// beforeOurselves leaves out our own server and those behind it: they would hand the mail to us (RFC 5321 §5.1).
+func (r *routes) beforeOurselves(servers []world.MX) ([]world.MX, error) {
+	for _, own := range servers {
+		if strings.EqualFold(strings.TrimSuffix(own.Host, "."), r.config.Hello) {
+			servers = slices.DeleteFunc(slices.Clone(servers), func(other world.MX) bool { return other.Preference >= own.Preference })
+			break
+		}
+	}
+	if len(servers) == 0 {
+		return nil, errLoop
+	}
+	return servers, nil
+}
+
+// inOrder returns the hosts by preference. Those of equal preference share the load.
+func (r *routes) inOrder(servers []world.MX) []string {
 	for i := range servers {
 		j := int(r.world.Uint64() % uint64(i+1))
 		servers[i], servers[j] = servers[j], servers[i]
@@ -89,7 +118,7 @@ func (r *routes) ask(ctx context.Context, domain string) ([]string, error) {
 	for _, server := range servers[:min(len(servers), maxServers)] {
 		hosts = append(hosts, server.Host)
 	}
-	return hosts, nil
+	return hosts
 }
 
 // addresses returns where a server can be reached. Our own network is not the internet: a domain that points into it is

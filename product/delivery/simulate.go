@@ -12,12 +12,13 @@ import (
 const simulatorHost = "simulator."
 
 // simulated tells whether mail must not leave the machine: it was sent with a test key, or to the simulator.
-func (s *Service) simulated(t email.Taken) bool {
-	return t.Email.Test || strings.HasSuffix(t.Recipient.Address, "@"+simulatorHost+s.domains.Hosts().Service)
+func (s *Service) simulated(d email.Due) bool {
+	return d.Test || strings.HasSuffix(d.Address, "@"+simulatorHost+s.domains.Hosts().Service)
 }
 
 // simulate plays the recipient's server. The local part chooses what it says; +label may follow.
-func (s *Service) simulate(o *email.Outcome) {
+func (t *talk) simulate() {
+	s, o := t.service, &t.outcome
 	local, _, _ := strings.Cut(o.Taken.Recipient.Address, "@")
 	local, _, _ = strings.Cut(strings.ToLower(local), "+")
 	a := &o.Attempt
@@ -37,7 +38,7 @@ func (s *Service) simulate(o *email.Outcome) {
 		return
 	}
 	a.Outcome = email.AttemptBounced
-	s.classify(o, report.Reply{Code: reply.Code, Enhanced: reply.Enhanced, Text: reply.Text(), Stage: a.Stage})
+	t.classify(report.Reply{Code: reply.Code, Enhanced: reply.Enhanced, Text: reply.Text(), Stage: a.Stage})
 	if o.Decision == email.Later {
 		a.Outcome = email.AttemptDeferred
 	}

@@ -2,7 +2,6 @@ package delivery
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -11,85 +10,136 @@ import (
 	"postrider/product/email"
 )
 
-// Start frees what this node held before it stopped, however it stopped.
+// Start frees what this node held before it stopped, however it stopped, and remembers what it had learned.
 func (s *Service) Start(ctx context.Context) error {
-	return s.db.Write(ctx, func(tx *db.Tx) error {
+	err := s.db.Write(ctx, func(tx *db.Tx) error {
 		freed, err := queue.ReleaseOwner(tx, s.config.Node)
 		if err == nil && freed > 0 {
 			s.world.Log.Info("mail of an earlier run taken back", "items", freed)
 		}
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	if err := s.restoreAside(ctx); err != nil {
+		return err
+	}
+	return s.restoreState(ctx)
 }
 
-// Step settles finished conversations, claims due recipients and starts new conversations with them.
+// round is what one step does, in one transaction.
+type round struct {
+	outcomes  []email.Outcome
+	returning []returning
+	jobs      []*job
+	order     order
+
+	// What the transaction found.
+	taken   []email.Taken
+	harvest harvest
+}
+
+func (r *round) empty() bool {
+	return len(r.outcomes) == 0 && len(r.returning) == 0 && len(r.jobs) == 0 && len(r.order.pulls) == 0
+}
+
+// Step settles finished conversations, puts back what has to wait, counts an attempt for what is about to be sent, and claims what
+// is due; then the conversations begin.
 func (s *Service) Step(ctx context.Context) (bool, error) {
-	outcomes, room := s.collect()
-	if len(outcomes) == 0 {
-		if due, ok, err := s.nextDue(ctx); err != nil || room == 0 || !ok || due.After(s.world.Clock.Now()) {
+	r := s.plan()
+	if r.empty() {
+		if due, ok, err := s.nextDue(ctx); err != nil || r.order.room <= 0 || r.order.paused || !ok || due.After(r.order.now) {
 			return false, err
 		}
+		r.order.expected = true
 	}
-	var taken []email.Taken
 	token := int64(s.world.Uint64() >> 1)
-	err := s.db.Write(ctx, func(tx *db.Tx) error {
-		taken = nil
-		if err := s.emails.Record(tx, outcomes); err != nil {
-			return fmt.Errorf("settle %d outcomes: %w", len(outcomes), err)
-		}
-		if room == 0 {
-			return nil
-		}
-		items, err := s.claim(tx, queue.Lease{Owner: s.config.Node, For: leaseFor, Token: token}, room)
-		if err != nil {
-			return fmt.Errorf("claim: %w", err)
-		}
-		taken, err = s.emails.Take(tx, items)
-		return err
-	})
-	if err != nil {
-		s.putBack(outcomes)
+	// If it fails, everything is still in its list and the next step tries again.
+	if err := s.db.Write(ctx, func(tx *db.Tx) error { return s.write(tx, &r, token) }); err != nil {
 		return false, err
 	}
-	s.settled(len(outcomes), outcomes)
-	s.begin(ctx, taken)
-	return len(taken) > 0 || s.config.Inline && len(outcomes) > 0, nil
+	s.settled(r.outcomes)
+	s.wasPutBack(r.returning)
+	s.noteClaims(r.order, r.harvest)
+	s.begin(r.jobs, r.taken)
+	s.receive(r.harvest.due)
+	return len(r.jobs) > 0 || len(r.harvest.due) > 0 || len(r.returning) > 0 || s.config.Inline && len(r.outcomes) > 0, nil
 }
 
-// lanes are what this node delivers: its own mail first, then that of any.
-func (s *Service) lanes() []queue.Lane { return []queue.Lane{email.LaneOf(s.config.Node), email.Lane} }
-
-func (s *Service) claim(tx *db.Tx, lease queue.Lease, room int) ([]queue.Item, error) {
-	var items []queue.Item
-	for _, lane := range s.lanes() {
-		more, err := queue.Claim(tx, lane, lease, room-len(items))
-		if err != nil {
-			return nil, err
+// plan says what the next step has to do.
+func (s *Service) plan() round {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.world.Clock.Now()
+	s.schedule(now)
+	for i := range s.finished { // the lease may have been lost and won again meanwhile
+		if h := s.held[s.finished[i].Taken.Item.ID]; h != nil {
+			s.finished[i].Taken.Item = h.due.Item
 		}
-		items = append(items, more...)
 	}
-	return items, nil
+	r := round{outcomes: s.finished[:len(s.finished):len(s.finished)], returning: s.returning[:len(s.returning):len(s.returning)],
+		jobs: s.jobs[:min(len(s.jobs), beginBatch)]}
+	r.order = s.orderClaims(now)
+	return r
 }
 
-// collect returns what is finished and how many more recipients may be claimed.
-func (s *Service) collect() ([]email.Outcome, int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	outcomes := s.finished
-	s.finished = nil
-	return outcomes, min(claimBatch, s.config.MaxInFlight-s.inFlight+len(outcomes))
+// schedule asks the shaper what may be sent, what comes back, and which connections are to be closed. The caller holds mu.
+func (s *Service) schedule(now time.Time) {
+	for len(s.jobs) < beginBatch {
+		work, ok := s.shaper.Next(now)
+		if !ok {
+			break
+		}
+		s.jobs = append(s.jobs, &job{held: s.held[work.Items[0].Recipient], work: work})
+	}
+	for _, r := range s.shaper.Returned() {
+		s.giveBack(s.held[r.Item.Recipient], r.Back)
+	}
+	for _, id := range s.shaper.Closing() {
+		s.release(id)
+	}
 }
 
-// putBack keeps outcomes that could not be written: the conversations have been held and must not be forgotten.
-func (s *Service) putBack(outcomes []email.Outcome) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.finished = append(outcomes, s.finished...)
+// write is the transaction of a step.
+func (s *Service) write(tx *db.Tx, r *round, token int64) error {
+	r.taken, r.harvest = nil, harvest{}
+	if err := s.emails.Record(tx, r.outcomes); err != nil {
+		return fmt.Errorf("settle %d outcomes: %w", len(r.outcomes), err)
+	}
+	if err := s.putBack(tx, r.returning); err != nil {
+		return fmt.Errorf("put back %d recipients: %w", len(r.returning), err)
+	}
+	if len(r.jobs) > 0 {
+		items := make([]queue.Item, len(r.jobs))
+		for i, j := range r.jobs {
+			items[i] = j.held.due.Item
+		}
+		kept, err := queue.Keep(tx, s.config.Node, items, leaseFor)
+		if err != nil {
+			return fmt.Errorf("keep leases: %w", err)
+		}
+		if r.taken, err = s.emails.Take(tx, kept); err != nil {
+			return fmt.Errorf("begin %d attempts: %w", len(kept), err)
+		}
+	}
+	if r.order.room <= 0 {
+		return nil
+	}
+	var err error
+	if r.harvest, err = s.claim(tx, r.order, token); err != nil {
+		return fmt.Errorf("claim: %w", err)
+	}
+	return nil
 }
 
-func (s *Service) settled(count int, outcomes []email.Outcome) {
+// settled forgets what has been written down.
+func (s *Service) settled(outcomes []email.Outcome) {
 	s.mu.Lock()
-	s.inFlight -= count
+	for _, o := range outcomes {
+		delete(s.held, o.Taken.Item.ID)
+	}
+	s.finished = s.finished[len(outcomes):]
 	s.mu.Unlock()
 	for _, o := range outcomes {
 		s.world.Log.Info("delivery attempted", "email", o.Taken.Email.ID, "attempt", o.Attempt.Number, "outcome", o.Attempt.Outcome,
@@ -97,35 +147,22 @@ func (s *Service) settled(count int, outcomes []email.Outcome) {
 	}
 }
 
-// begin starts a conversation for each recipient. Recipients of one email share its composed message.
-func (s *Service) begin(ctx context.Context, taken []email.Taken) {
+// Next tells when a step will have something to do.
+func (s *Service) Next(ctx context.Context) (time.Time, bool, error) {
 	s.mu.Lock()
-	s.inFlight += len(taken)
+	wake, room, after := s.shaper.NextWake(s.world.Clock.Now()), s.config.MaxHeld-len(s.held), s.desk.after
 	s.mu.Unlock()
-	letters := map[email.ID]*letter{}
-	for _, t := range taken {
-		l := letters[t.Email.ID]
-		if l == nil {
-			l = s.newLetter(t)
-			letters[t.Email.ID] = l
-		}
-		if s.config.Inline {
-			s.finish(s.attempt(ctx, t, l))
-			continue
-		}
-		// The conversation outlives the step and even a shutdown's first signal: see Drain.
-		s.running.Go(func() { s.finish(s.attempt(context.WithoutCancel(ctx), t, l)) })
+	if room <= 0 {
+		return wake, !wake.IsZero(), nil
 	}
-}
-
-func (s *Service) finish(outcome email.Outcome) {
-	s.mu.Lock()
-	s.finished = append(s.finished, outcome)
-	s.mu.Unlock()
-	select {
-	case s.wake <- struct{}{}:
-	default:
+	due, ok, err := s.nextDue(ctx)
+	if due.Before(after) {
+		due = after
 	}
+	if !ok || !wake.IsZero() && wake.Before(due) {
+		return wake, !wake.IsZero(), err
+	}
+	return due, true, err
 }
 
 func (s *Service) nextDue(ctx context.Context) (due time.Time, ok bool, err error) {
@@ -142,49 +179,4 @@ func (s *Service) nextDue(ctx context.Context) (due time.Time, ok bool, err erro
 		return nil
 	})
 	return due, ok, err
-}
-
-// RenewLeases keeps what this node is working on, and frees what nodes that vanished were.
-func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
-	return false, s.db.Write(ctx, func(tx *db.Tx) error {
-		if err := queue.Renew(tx, s.config.Node, leaseFor); err != nil {
-			return err
-		}
-		freed, err := queue.ReleaseExpired(tx)
-		if err == nil && freed > 0 {
-			tx.Wake(email.Lane.Topic())
-			s.world.Log.Warn("expired leases freed", "items", freed)
-		}
-		return err
-	})
-}
-
-// Drain lets conversations under way end, writes their outcomes down, and gives back what is left. Call it once no step runs any more.
-func (s *Service) Drain(ctx context.Context) error {
-	ended := make(chan struct{})
-	go func() { s.running.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-		s.world.Log.Warn("conversations cut off by shutdown; they may be held again")
-	}
-	s.pool.close()
-	outcomes, _ := s.collect()
-	writing, done := context.WithTimeout(context.WithoutCancel(ctx), leaseFor)
-	defer done()
-	err := s.db.Write(writing, func(tx *db.Tx) error {
-		if err := s.emails.Record(tx, outcomes); err != nil {
-			return err
-		}
-		_, err := queue.ReleaseOwner(tx, s.config.Node)
-		return err
-	})
-	if err != nil {
-		return fmt.Errorf("settle at shutdown: %w", err)
-	}
-	s.settled(len(outcomes), outcomes)
-	if ctx.Err() != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		return ctx.Err()
-	}
-	return nil
 }

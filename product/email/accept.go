@@ -144,7 +144,7 @@ func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from 
 			r := Recipient{ID: RecipientID(s.world.NewID()), Workspace: sender.Workspace, Email: a.email.ID, Position: len(a.recipients),
 				Kind: group.kind, Address: to.Addr(), State: a.email.Status, ISP: isp(to)}
 			a.recipients = append(a.recipients, r)
-			a.items = append(a.items, queue.Item{ID: string(r.ID), Lane: LaneOf(a.email.Node()), Rank: queue.Urgent, Due: due})
+			a.items = append(a.items, queue.Item{ID: string(r.ID), Lane: LaneOf(a.email.Node()), Rank: queue.Urgent, Flow: a.email.flow(), Due: due})
 		}
 	}
 	a.email.Recipients = len(a.recipients)
@@ -168,7 +168,7 @@ func newEmail(id ID, sender Sender, draft Draft, from domain.Domain, now time.Ti
 		MessageID: draft.MessageID, Status: Queued, From: draft.From.String(), FromDomain: draft.From.Domain, Subject: draft.Subject,
 		Addresses: Addresses{To: display(draft.To), Cc: display(draft.Cc), Bcc: display(draft.Bcc), ReplyTo: display(draft.ReplyTo)},
 		Tags:      draft.Tags, Metadata: draft.Metadata, IdempotencyKey: draft.IdempotencyKey,
-		TrackOpens: from.OpenTracking, TrackClicks: from.ClickTracking, CreatedAt: now, UpdatedAt: now, QueuedAt: now,
+		TrackOpens: from.OpenTracking, TrackClicks: from.ClickTracking, ListUnsubscribe: draft.ListUnsubscribe, CreatedAt: now, UpdatedAt: now, QueuedAt: now,
 	}
 	if e.MessageID == "" {
 		e.MessageID = message.NewMessageID(string(id), draft.From.Domain)

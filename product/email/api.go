@@ -67,6 +67,7 @@ type sendBody struct {
 		Opens  *bool `json:"opens"`
 		Clicks *bool `json:"clicks"`
 	} `json:"tracking"`
+	ListUnsubscribe  bool   `json:"list_unsubscribe" doc:"Add a link by which each recipient unsubscribes with one click."`
 	DeliverWithinSec *int64 `json:"deliver_within_sec" doc:"Stop trying after so many seconds." example:"3600"`
 	IdempotencyKey   string `json:"idempotency_key" doc:"The same as the Idempotency-Key header." example:"welcome:u_42:1"`
 }

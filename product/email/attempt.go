@@ -37,6 +37,16 @@ type AttemptDetails struct {
 	Class    *ClassFacts `json:"classification"`
 	// Ambiguous tells that the server may have taken the message although we never heard so.
 	Ambiguous bool `json:"ambiguous"`
+	// Dialogue is what was said, as far as it is kept.
+	Dialogue []Step `json:"dialogue,omitempty"`
+}
+
+// Step is one exchange with a server.
+type Step struct {
+	// AtMS is when the answer came, in milliseconds since the attempt began.
+	AtMS    int64  `json:"at_ms" example:"84"`
+	Command string `json:"command" example:"RCPT TO:<ann@example.net>"`
+	Reply   string `json:"reply" example:"250 2.1.5 OK"`
 }
 
 // TLSFacts say how a connection was secured.

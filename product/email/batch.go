@@ -8,6 +8,7 @@ import (
 	"postrider/platform/event"
 	"postrider/platform/queue"
 	"postrider/product/domain"
+	"postrider/product/suppression"
 	"postrider/product/tenant"
 )
 
@@ -25,6 +26,8 @@ type batch struct {
 	touched  map[ID]bool
 	attempts []attemptRow
 	events   []event.Event
+	// stops are the recipients who may not be mailed; see findStops.
+	stops map[RecipientID]*suppression.Suppression
 }
 
 type attemptRow struct {

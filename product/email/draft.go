@@ -31,6 +31,7 @@ type Draft struct {
 	DeliverWithin    time.Duration
 	TrackOpens       *bool
 	TrackClicks      *bool
+	ListUnsubscribe  bool
 	IdempotencyKey   string
 	MessageID        string
 	skipTextFromHTML bool
@@ -72,6 +73,9 @@ func (r sendBody) draft(wrong *api.Fields, now time.Time) Draft {
 		if seconds < int64(minDeliverWithin/time.Second) || seconds > int64(maxDeliverWithin/time.Second) {
 			wrong.Add("deliver_within_sec", "Must be between 300 and 259200.")
 		}
+	}
+	if d.ListUnsubscribe = r.ListUnsubscribe; d.ListUnsubscribe && hasHeader(r.Headers, "List-Unsubscribe") {
+		wrong.Add("list_unsubscribe", "Give it as list_unsubscribe or as a header, not as both.")
 	}
 	if r.Tracking != nil {
 		d.TrackOpens, d.TrackClicks = r.Tracking.Opens, r.Tracking.Clicks
@@ -195,6 +199,15 @@ func checkHeaders(wrong *api.Fields, headers map[string]string, replyTo []addres
 		}
 	}
 	return headers
+}
+
+func hasHeader(headers map[string]string, name string) bool {
+	for given := range headers {
+		if strings.EqualFold(given, name) || strings.EqualFold(given, name+"-Post") {
+			return true
+		}
+	}
+	return false
 }
 
 var tagWord = regexp.MustCompile(`^[A-Za-z0-9_-]{1,256}$`)

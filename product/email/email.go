@@ -5,7 +5,7 @@
 //
 //	Owns     email, email_content, email_recipient, email_attachment, email_attempt
 //	Queues   mail (one item a recipient)
-//	Emits    email.queued, .scheduled, .accepted, .sent, .delivered, .delivery_delayed, .bounced, .failed, .cancelled
+//	Emits    email.queued, .scheduled, .accepted, .sent, .delivered, .delivery_delayed, .bounced, .failed, .suppressed, .cancelled
 package email
 
 import (
@@ -28,6 +28,7 @@ import (
 	"postrider/product/account"
 	"postrider/product/domain"
 	"postrider/product/plan"
+	"postrider/product/suppression"
 	"postrider/product/tenant"
 	"postrider/product/webhook"
 	"postrider/world"
@@ -89,7 +90,9 @@ type Email struct {
 	Recipients     int
 	TrackOpens     bool
 	TrackClicks    bool
-	Failure        *Failure
+	// ListUnsubscribe mail carries a link by which its recipient unsubscribes.
+	ListUnsubscribe bool
+	Failure         *Failure
 
 	CreatedAt, UpdatedAt, ScheduledAt, QueuedAt, SentAt, DeliveredAt time.Time
 	// ExpiresAt is when we stop trying.
@@ -212,20 +215,21 @@ type Content struct {
 
 // Service accepts, keeps and tells of emails.
 type Service struct {
-	world    world.World
-	db       *db.DB
-	blobs    blob.Store
-	accounts *account.Service
-	domains  *domain.Service
-	tenants  *tenant.Service
-	plans    *plan.Service
-	cursors  api.Cursors
-	keys     *seal.Keyring
-	baseURL  string
-	desk     desk
-	fetcher  *httpout.Client
-	spam     spam.Engine
-	webhooks *webhook.Service
+	world        world.World
+	db           *db.DB
+	blobs        blob.Store
+	accounts     *account.Service
+	domains      *domain.Service
+	tenants      *tenant.Service
+	plans        *plan.Service
+	cursors      api.Cursors
+	keys         *seal.Keyring
+	baseURL      string
+	desk         desk
+	fetcher      *httpout.Client
+	spam         spam.Engine
+	webhooks     *webhook.Service
+	suppressions *suppression.Service
 	// archives bounds how many archives are held in memory to be looked into.
 	archives *semaphore.Weighted
 }
@@ -247,6 +251,8 @@ type Parts struct {
 	Spam spam.Engine
 	// Webhooks knows who was told of an event.
 	Webhooks *webhook.Service
+	// Suppressions knows whom not to mail.
+	Suppressions *suppression.Service
 }
 
 // maxArchives times the largest file is what looking into archives may cost.
@@ -257,7 +263,7 @@ func New(w world.World, d *db.DB, parts Parts) *Service {
 	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, tenants: parts.Tenants,
 		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"),
 		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam,
-		webhooks: parts.Webhooks}
+		webhooks: parts.Webhooks, suppressions: parts.Suppressions}
 	if s.spam == nil {
 		s.spam = spam.Builtin{}
 	}

@@ -141,6 +141,8 @@ func eventMessage(kind string, data eventData) string {
 		return data.Bounce.Message
 	case kind == "email.failed" && data.Failed != nil:
 		return data.Failed.Message
+	case kind == "email.suppressed" && data.Suppressed != nil:
+		return data.Suppressed.Message
 	case kind == "email.cancelled":
 		return "Cancelled before it was sent."
 	}

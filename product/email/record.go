@@ -72,6 +72,9 @@ func (s *Service) Record(tx *db.Tx, outcomes []Outcome) error {
 	if err := queue.Finish(tx, done...); err != nil {
 		return err
 	}
+	if err := b.noteRefusals(outcomes); err != nil {
+		return err
+	}
 	return b.save(tx)
 }
 
@@ -93,6 +96,7 @@ func (b *batch) apply(r *Recipient, o Outcome) {
 		b.delayed(r, o)
 	case Refused:
 		r.Bounce = newBounce(o.Class, o.Attempt.Code, o.Attempt.Enhanced, o.Attempt.Response)
+		r.Bounce.Suppressed = o.Class.Suppress && b.service.countsForList(b.emails[r.Email], r.Address)
 		b.setState(r, Bounced)
 		e := b.emails[r.Email]
 		e.Failure = &Failure{Reason: string(o.Class.Category), Message: o.Attempt.Response}

@@ -22,11 +22,12 @@ const (
 	Cancelled  State = "cancelled"
 )
 
-// transitions is the whole law of states: what is not here does not happen.
+// transitions is the whole law of states: what is not here does not happen. Mail that waits for another attempt can still be
+// suppressed: who is put on the list gets no more mail, whatever had been tried before.
 var transitions = map[State][]State{
 	Scheduled: {Scheduled, Queued, Cancelled, Failed},
 	Queued:    {Sending, Suppressed, Failed, Bounced, Cancelled},
-	Sending:   {Queued, Sending, Accepted, Sent, Bounced, Failed, Cancelled},
+	Sending:   {Queued, Sending, Accepted, Sent, Bounced, Failed, Suppressed, Cancelled},
 	Accepted:  {Sent, Delivered, Complained},
 	Sent:      {Delivered, Opened, Clicked, Bounced, Complained},
 	Delivered: {Opened, Clicked, Bounced, Complained},

@@ -24,7 +24,7 @@ func TestStatesFollowTheTable(t *testing.T) {
 	for from, want := range map[email.State][]email.State{
 		email.Scheduled:  {email.Scheduled, email.Queued, email.Failed, email.Cancelled},
 		email.Queued:     {email.Sending, email.Bounced, email.Failed, email.Suppressed, email.Cancelled},
-		email.Sending:    {email.Queued, email.Sending, email.Accepted, email.Sent, email.Bounced, email.Failed, email.Cancelled},
+		email.Sending:    {email.Queued, email.Sending, email.Accepted, email.Sent, email.Bounced, email.Failed, email.Suppressed, email.Cancelled},
 		email.Accepted:   {email.Sent, email.Delivered, email.Complained},
 		email.Sent:       {email.Delivered, email.Opened, email.Clicked, email.Bounced, email.Complained},
 		email.Delivered:  {email.Opened, email.Clicked, email.Bounced, email.Complained},

@@ -24,9 +24,10 @@ type Taken struct {
 	Domain    domain.Domain
 }
 
-// Take marks the recipients of claimed items as being sent and returns those that may be. The others are settled at once:
-// what was cancelled leaves the queue, what may no longer be sent fails. It runs in the transaction of the claim, so a
-// cancel comes before it or after it, never between.
+// Take counts an attempt for the recipients of items that are held, marks them as being sent, and returns those that may be. The
+// others are settled at once: what was cancelled leaves the queue, what may no longer be sent fails. It runs in the transaction
+// before the conversation begins, so a cancel comes before it or after it, never between, and an attempt that is lost with its
+// worker is known of.
 func (s *Service) Take(tx *db.Tx, items []queue.Item) ([]Taken, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -35,21 +36,26 @@ func (s *Service) Take(tx *db.Tx, items []queue.Item) ([]Taken, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := batch.findStops(); err != nil {
+		return nil, err
+	}
 	var taken []Taken
 	var done []string
 	for _, item := range items {
 		r, ok := batch.recipients[RecipientID(item.ID)]
-		if !ok || r.State.Terminal() {
+		if !ok || batch.settledAlready(r) {
 			done = append(done, item.ID)
 			continue
 		}
-		e := batch.emails[r.Email]
-		if reason := batch.refusal(e, r); reason != nil {
-			batch.fail(r, reason)
+		if stop := batch.stops[r.ID]; stop != nil {
+			if err := batch.suppress(r, stop); err != nil {
+				return nil, err
+			}
 			done = append(done, item.ID)
 			continue
 		}
 		batch.start(r)
+		e := batch.emails[r.Email]
 		taken = append(taken, Taken{Item: item, Recipient: *r, Email: *e, Domain: batch.domains[e.Domain]})
 	}
 	if err := queue.Finish(tx, done...); err != nil {
@@ -88,29 +94,28 @@ func humanDuration(d time.Duration) string {
 	return fmt.Sprintf("%d minutes", d/time.Minute)
 }
 
-// start moves a recipient to sending. A recipient that was being sent already was lost with its worker; that attempt is
-// recorded, because the server may have taken the message.
+// start moves a recipient to sending.
 func (b *batch) start(r *Recipient) {
-	e := b.emails[r.Email]
-	now := b.tx.Now()
-	if r.State == Sending && r.NextAttemptAt.IsZero() {
-		b.attempts = append(b.attempts, attemptRow{*r, Attempt{
-			ID: b.service.world.NewID(), Number: r.Attempts, Outcome: AttemptConnectionFailed, Stage: smtp.StageEndOfData,
-			StartedAt: r.TakenAt, FinishedAt: now, NextAt: now,
-			AttemptDetails: AttemptDetails{ISP: r.ISP, Response: "The worker stopped before the outcome was recorded.", Ambiguous: true},
-		}})
-	}
-	if r.State == Scheduled {
-		b.setState(r, Queued)
-		if e.QueuedAt.IsZero() {
-			e.QueuedAt = now
-			b.events = append(b.events, b.service.newEvent(e, nil, "email.queued", "", now, extras{}))
-		}
-	}
+	b.recordLost(r)
+	b.queue(r)
 	b.setState(r, Sending)
 	r.Attempts++
 	r.NextAttemptAt = time.Time{}
-	r.TakenAt = now
+	r.TakenAt = b.tx.Now()
+}
+
+// recordLost records the attempt of a recipient that was being sent already: it was lost with its worker, and the server may
+// have taken the message.
+func (b *batch) recordLost(r *Recipient) {
+	if r.State != Sending || !r.NextAttemptAt.IsZero() {
+		return
+	}
+	now := b.tx.Now()
+	b.attempts = append(b.attempts, attemptRow{*r, Attempt{
+		ID: b.service.world.NewID(), Number: r.Attempts, Outcome: AttemptConnectionFailed, Stage: smtp.StageEndOfData,
+		StartedAt: r.TakenAt, FinishedAt: now, NextAt: now,
+		AttemptDetails: AttemptDetails{ISP: r.ISP, Response: "The worker stopped before the outcome was recorded.", Ambiguous: true},
+	}})
 }
 
 // Peek returns an email and its domain as delivery would take them, and changes nothing. Notices are for their recipients alone.

@@ -38,13 +38,14 @@ type headerPair struct {
 
 // extras are the facts of one type of event.
 type extras struct {
-	AttemptID   string         `json:"attempt_id,omitempty"`
-	Delivery    *deliveryFacts `json:"delivery,omitempty"`
-	Bounce      *Bounce        `json:"bounce,omitempty"`
-	Delay       *delayFacts    `json:"delay,omitempty"`
-	Failed      *Failure       `json:"failed,omitempty"`
-	ScheduledAt *api.Time      `json:"scheduled_at,omitempty"`
-	CancelledAt *api.Time      `json:"cancelled_at,omitempty"`
+	AttemptID   string           `json:"attempt_id,omitempty"`
+	Delivery    *deliveryFacts   `json:"delivery,omitempty"`
+	Bounce      *Bounce          `json:"bounce,omitempty"`
+	Delay       *delayFacts      `json:"delay,omitempty"`
+	Failed      *Failure         `json:"failed,omitempty"`
+	Suppressed  *suppressedFacts `json:"suppressed,omitempty"`
+	ScheduledAt *api.Time        `json:"scheduled_at,omitempty"`
+	CancelledAt *api.Time        `json:"cancelled_at,omitempty"`
 }
 
 type deliveryFacts struct {

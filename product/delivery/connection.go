@@ -1,0 +1,61 @@
+package delivery
+
+import (
+	"net/netip"
+
+	"postrider/mail/smtp"
+	"postrider/product/delivery/internal/shape"
+	"postrider/product/email"
+)
+
+// connection is a place that the shaper has given, and the socket on it. One goroutine owns both for their whole life: it takes
+// one job after the other, and nobody else ever touches the socket.
+type connection struct {
+	service *Service
+	id      shape.ConnectionID
+	jobs    chan *job
+	line    *line // what is open, or nil
+}
+
+// line is a conversation with one server that can take another message.
+type line struct {
+	client   *smtp.Client
+	host     string
+	local    netip.Addr
+	remote   netip.AddrPort
+	tls      email.TLSFacts
+	messages int
+}
+
+// run carries jobs until the connection is over or its place is given to another.
+func (c *connection) run() {
+	for j := range c.jobs {
+		if c.serve(j) {
+			return
+		}
+	}
+	c.hangUp()
+}
+
+// serve makes one attempt and tells whether the connection is over.
+func (c *connection) serve(j *job) (over bool) {
+	over = c.service.finish(c.service.attempt(j, c))
+	if over {
+		c.hangUp()
+	}
+	return over
+}
+
+// hangUp says goodbye, if there is anybody to say it to.
+func (c *connection) hangUp() {
+	if c.line != nil {
+		c.line.client.Quit(c.service.life)
+		c.line = nil
+	}
+}
+
+// lose closes a conversation that is of no more use.
+func (c *connection) lose() {
+	c.line.client.Close()
+	c.line = nil
+}

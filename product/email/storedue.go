@@ -1,0 +1,38 @@
+package email
+
+import (
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/product/domain"
+)
+
+type dueRow struct {
+	Due
+	state  State
+	domain domain.ID
+}
+
+// selectDue serves delivery, which works across workspaces.
+func selectDue(tx *db.Tx, items []queue.Item) (map[string]dueRow, error) {
+	ids := make([]string, len(items))
+	for i, item := range items {
+		ids[i] = item.ID
+	}
+	rows := make(map[string]dueRow, len(items))
+	_, err := db.All(tx, func(s db.Scanner) (none struct{}, err error) {
+		var id string
+		var r dueRow
+		err = s.Scan(&id, &r.state, &r.Address, &r.Due.Email, &r.Workspace, db.Text(&r.Flow), &r.domain, &r.Provider, &r.Test, db.Time(&r.ExpiresAt))
+		if r.Flow == "" {
+			r.Flow = string(r.Workspace)
+		}
+		rows[id] = r
+		return none, err
+	}, `
+		SELECT email_recipient.id, email_recipient.state, email_recipient.address, email.id, email.workspace_id, email.tenant_id,
+			email.domain_id, email.provider, email.test, email.expires_at
+		FROM email_recipient
+		JOIN email ON email.id = email_recipient.email_id
+		WHERE email_recipient.id {in $1}`, ids)
+	return rows, err
+}

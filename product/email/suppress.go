@@ -1,0 +1,100 @@
+package email
+
+import (
+	"strings"
+	"time"
+
+	"postrider/mail/report"
+	"postrider/product/suppression"
+)
+
+// suppressedFacts is why a mail was not sent.
+type suppressedFacts struct {
+	Type       string   `json:"type"`
+	Reason     string   `json:"reason"`
+	Message    string   `json:"message"`
+	Diagnostic []string `json:"diagnosticCode"`
+}
+
+// findStops looks which recipients may not be mailed any more. It is asked last of all before a conversation begins: who is put on
+// the list while mail waits gets none.
+func (b *batch) findStops() error {
+	var queries []suppression.Query
+	var asked []*Recipient
+	for _, r := range b.recipients {
+		e := b.emails[r.Email]
+		if r.State.Terminal() || !b.service.countsForList(e, r.Address) {
+			continue
+		}
+		asked = append(asked, r)
+		queries = append(queries, suppression.Query{Workspace: r.Workspace, Address: r.Address, Bulk: e.ListUnsubscribe})
+	}
+	stops, err := b.service.suppressions.Check(b.tx, queries)
+	if err != nil {
+		return err
+	}
+	b.stops = map[RecipientID]*suppression.Suppression{}
+	for i, stop := range stops {
+		if stop != nil {
+			b.stops[asked[i].ID] = stop
+		}
+	}
+	return b.service.suppressions.Hit(b.tx, stops)
+}
+
+// countsForList tells whether the list has to do with a mail: tests and simulations are nobody's business, and mail about an
+// account must reach its owner.
+func (s *Service) countsForList(e *Email, address string) bool {
+	return !e.Test && e.Source != SourceNotice && !strings.HasSuffix(address, "@simulator."+s.domains.Hosts().Service)
+}
+
+// suppress ends a recipient who is on the list. What was counted for it is given back.
+func (b *batch) suppress(r *Recipient, stop *suppression.Suppression) error {
+	b.recordLost(r)
+	b.queue(r)
+	b.setState(r, Suppressed)
+	r.NextAttemptAt = time.Time{}
+	e := b.emails[r.Email]
+	reason, message := stop.Why()
+	e.Failure = &Failure{Reason: reason, Message: message}
+	b.events = append(b.events, b.service.newEvent(e, nil, "email.suppressed", r.Address, b.tx.Now(), extras{Suppressed: &suppressedFacts{"OnAccountSuppressionList", reason, message, []string{}}}))
+	if err := b.service.plans.ReturnEmails(b.tx, e.Workspace, e.CreatedAt, 1); err != nil {
+		return err
+	}
+	return b.service.tenants.Return(b.tx, e.Workspace, e.Tenant, 1, e.CreatedAt)
+}
+
+// UnsubscribeLink is where the recipient of a mail unsubscribes. A message that is only looked at has no recipient yet.
+func (s *Service) UnsubscribeLink(t Taken) string {
+	return s.suppressions.Link("", suppression.Claims{Workspace: t.Email.Workspace, Address: t.Recipient.Address, Email: string(t.Email.ID)})
+}
+
+// entry is what the list is told of a refusal.
+func (b *batch) entry(r *Recipient, o Outcome, reason suppression.Reason) suppression.Entry {
+	e := b.emails[r.Email]
+	return suppression.Entry{Workspace: r.Workspace, Address: r.Address, Reason: reason, EmailID: string(e.ID), DomainID: string(e.Domain), TenantID: e.Tenant,
+		Detail: suppression.BounceDetail{Class: string(o.Class.Class), Category: string(o.Class.Category), SMTPCode: o.Attempt.Code,
+			Enhanced: o.Attempt.Enhanced, Message: o.Attempt.Response}}
+}
+
+// noteRefusals puts addresses on the list that do not exist, and counts full mailboxes: one that stays full is as good as none.
+func (b *batch) noteRefusals(outcomes []Outcome) error {
+	var bounced, full []suppression.Entry
+	for _, o := range outcomes {
+		r, ok := b.recipients[o.Taken.Recipient.ID]
+		if !ok || !b.service.countsForList(b.emails[r.Email], r.Address) {
+			continue
+		}
+		switch {
+		case o.Decision == Refused && o.Class.Suppress && r.State == Bounced:
+			bounced = append(bounced, b.entry(r, o, suppression.Bounce))
+		case o.Decision == GivenUp && o.Class.Category == report.MailboxFull && r.State == Failed:
+			full = append(full, b.entry(r, o, suppression.Bounce))
+		}
+	}
+	if _, err := b.service.suppressions.AddMany(b.tx, bounced); err != nil {
+		return err
+	}
+	_, err := b.service.suppressions.NoteSoftBounces(b.tx, full)
+	return err
+}
