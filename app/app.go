@@ -27,6 +27,7 @@ import (
 	"postrider/product/plan"
 	"postrider/product/relay"
 	"postrider/product/submission"
+	"postrider/product/suppression"
 	"postrider/product/tenant"
 	"postrider/product/webhook"
 	"postrider/world"
@@ -34,20 +35,21 @@ import (
 
 // App is the assembled program, not yet listening.
 type App struct {
-	World    world.World
-	DB       *db.DB
-	Plans    *plan.Service
-	Accounts *account.Service
-	Keys     *apikey.Service
-	Domains  *domain.Service
-	Tenants  *tenant.Service
-	DNS      *dnsprovider.Service
-	Relays   *relay.Service
-	Nodes    *node.Service
-	Emails   *email.Service
-	Delivery *delivery.Service
-	Webhooks *webhook.Service
-	API      *api.Server
+	World        world.World
+	DB           *db.DB
+	Plans        *plan.Service
+	Accounts     *account.Service
+	Keys         *apikey.Service
+	Domains      *domain.Service
+	Tenants      *tenant.Service
+	DNS          *dnsprovider.Service
+	Relays       *relay.Service
+	Nodes        *node.Service
+	Emails       *email.Service
+	Delivery     *delivery.Service
+	Webhooks     *webhook.Service
+	Suppressions *suppression.Service
+	API          *api.Server
 	// Submission takes mail over SMTP.
 	Submission *submission.Service
 
@@ -114,8 +116,9 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	a.Keys = apikey.New(w, d, a.Accounts, a.Domains.Exist)
 	a.Relays = relay.New(w, d, keys, a.Accounts, relay.Config{Hello: settings.Delivery.Hello, AllowPrivate: settings.Delivery.AllowPrivate})
 	a.Webhooks = a.newWebhooks(keys, settings)
+	a.Suppressions = suppression.New(w, d, suppression.Parts{Keys: keys, Accounts: a.Accounts, BaseURL: settings.BaseURL})
 	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans, Cursors: cursors,
-		Keys: keys, BaseURL: settings.BaseURL, Spam: settings.Spam, Webhooks: a.Webhooks,
+		Keys: keys, BaseURL: settings.BaseURL, Spam: settings.Spam, Webhooks: a.Webhooks, Suppressions: a.Suppressions,
 		Fetcher: email.NewFetcher(httpout.Config{Policy: settings.Outbound, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock})})
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
 
@@ -129,7 +132,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 // Routes returns the endpoints of all slices.
 func (a *App) Routes() []api.Route {
 	var routes []api.Route
-	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Emails, a.Delivery} {
+	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Suppressions, a.Emails, a.Delivery} {
 		routes = append(routes, slice.Routes()...)
 	}
 	return routes
@@ -144,7 +147,7 @@ func (a *App) Workers() []queue.Worker {
 		{Name: "idempotency keys", Step: a.forgetKeys, Every: time.Minute},
 		{Name: "unused blobs", Step: a.sweepBlobs, Every: time.Hour},
 	}
-	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Domains, a.Webhooks, a.Delivery} {
+	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Domains, a.Webhooks, a.Suppressions, a.Delivery} {
 		workers = append(workers, slice.Workers()...)
 	}
 	for _, f := range a.Followers() {
