@@ -1,4 +1,4 @@
-// Package dkim signs messages (RFC 6376) and reads and writes the DNS records that prove the signatures.
+// Package dkim signs messages and verifies signatures (RFC 6376), and reads and writes the DNS records that prove them.
 //
 // Signatures are relaxed/relaxed over the whole body, with RSA or Ed25519 (RFC 8463). Every header that a reader would see is
 // signed once more than it occurs, so that a captured message cannot be sent again with a second Subject or From on top.
@@ -6,7 +6,10 @@
 // The canonical forms are made here, on the bytes in memory, rather than by a general streaming library: signing is on the path
 // of every message and everything but the signature itself should cost next to nothing.
 //
-// Pure: no clock, no network, no state.
+// Verifying reads a body of any size once and in little memory. The parts that ARC has in common with DKIM (RFC 8617) are
+// exported for it: tags, signatures over a message, body hashes, keys.
+//
+// Pure: no clock, no state, and no network but the resolver it is handed.
 package dkim
 
 import (
@@ -70,11 +73,29 @@ func (s *Signer) Sign(message []byte, at time.Time) ([]byte, error) {
 	buf = appendRelaxed(buf, field) // its own field comes last, without a signature and a line end (RFC 6376 §3.7)
 	hash.Write(buf)
 
-	signature, err := s.sign(hash.Sum(nil))
+	signature, err := s.SignDigest(hash.Sum(nil))
+	if err != nil {
+		return nil, err
+	}
+	return appendFolded(field, base64.StdEncoding.EncodeToString(signature)), nil
+}
+
+// Domain is the one that the signer signs for.
+func (s *Signer) Domain() string { return s.domain }
+
+// Selector names the key under the domain.
+func (s *Signer) Selector() string { return s.selector }
+
+// Algorithm is the a= tag of the signer's signatures.
+func (s *Signer) Algorithm() string { return s.algorithm }
+
+// SignDigest returns a signature over a SHA-256 digest.
+func (s *Signer) SignDigest(digest []byte) ([]byte, error) {
+	signature, err := s.sign(digest)
 	if err != nil {
 		return nil, fmt.Errorf("sign for %s: %w", s.domain, err)
 	}
-	return appendFolded(field, base64.StdEncoding.EncodeToString(signature)), nil
+	return signature, nil
 }
 
 // sign uses no chance: both algorithms give one signature for one digest, so a retry sends the same bytes.

@@ -26,6 +26,10 @@ type Record struct {
 	Key []byte
 	// Testing is set by the flag t=y: verifiers may ignore failures.
 	Testing bool
+	// Strict is set by the flag t=s: the key is for the domain itself and none below it.
+	Strict bool
+	// Services are the kinds of mail of the s= tag; empty allows all.
+	Services []string
 	// Hashes are the algorithms of the h= tag; empty allows all.
 	Hashes []string
 }
@@ -76,7 +80,10 @@ func ParseRecord(txt string) (Record, error) {
 		case "t":
 			for _, flag := range splitList(value) {
 				r.Testing = r.Testing || flag == "y"
+				r.Strict = r.Strict || flag == "s"
 			}
+		case "s":
+			r.Services = splitList(value)
 		case "p":
 			key, err := decodeKey(value)
 			if err != nil || published {

@@ -4,6 +4,9 @@
 // is us or the message that was not wanted. Three classes and not two, because a refusal for our reputation says nothing about
 // the recipient: suppressing the address for it would lose a customer's reader for good.
 //
+// Read takes apart what comes to a return path: delivery reports in the form of RFC 3464 and in the many that are older, complaints
+// (RFC 5965), statistics (RFC 7489, RFC 8460), and answers that nobody wrote.
+//
 // Pure: no clock, no network, no state.
 package report
 

@@ -1,5 +1,5 @@
 // Package spf reads and extends SPF policies (RFC 7208) as their owners write them: what a record includes, how many look-ups it
-// costs, and how to add an include without losing anything. It does not evaluate mail against a policy.
+// costs, and how to add an include without losing anything. Verify evaluates a sender of mail against the policy of its domain.
 package spf
 
 import (
