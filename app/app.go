@@ -23,6 +23,7 @@ import (
 	"postrider/product/dnsprovider"
 	"postrider/product/domain"
 	"postrider/product/email"
+	"postrider/product/inbound"
 	"postrider/product/node"
 	"postrider/product/plan"
 	"postrider/product/relay"
@@ -52,6 +53,8 @@ type App struct {
 	API          *api.Server
 	// Submission takes mail over SMTP.
 	Submission *submission.Service
+	// Inbound takes mail from other servers.
+	Inbound *inbound.Service
 
 	blobs blob.Store
 }
@@ -126,6 +129,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	settings.API.Rates, settings.API.Info = a.Plans.RateOf, Info
 	a.API = api.NewServer(settings.API, a.Routes())
 	a.Submission = submission.New(w, a.API, a.Emails, hosts.MX()[0])
+	a.Inbound = inbound.New(w, a.Delivery, hosts.MX()[0])
 	return a
 }
 

@@ -204,7 +204,7 @@ func (s *server) openMail(ctx context.Context) ([]*smtp.Server, error) {
 		listener net.Listener
 		make     func() (*smtp.Server, error)
 	}{
-		{s.mx, func() (*smtp.Server, error) { return s.app.newMX(host, certificate) }},
+		{s.mx, func() (*smtp.Server, error) { return s.app.Inbound.Server(serverTLS(certificate)) }},
 		{s.submission, func() (*smtp.Server, error) { return s.app.Submission.Server(serverTLS(certificate), false) }},
 		{s.submissions, func() (*smtp.Server, error) { return s.app.Submission.Server(serverTLS(certificate), true) }},
 	} {

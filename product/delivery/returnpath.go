@@ -3,13 +3,19 @@ package delivery
 import (
 	"encoding/base32"
 	"encoding/hex"
+	"fmt"
 	"strings"
 
 	"postrider/product/email"
 )
 
-// returnMACBytes is enough that nobody guesses the return path of a message they have not seen.
-const returnMACBytes = 8
+const (
+	// returnMACBytes is enough that nobody guesses the return path of a message they have not seen.
+	returnMACBytes = 8
+	idBytes        = 16
+	returnPurpose  = "return path"
+	returnPrefix   = "b-"
+)
 
 var returnEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
@@ -20,10 +26,21 @@ func (s *Service) returnPath(t email.Taken) string {
 	if err != nil {
 		panic("delivery: recipient id is not a UUID: " + string(t.Recipient.ID))
 	}
-	token := returnEncoding.EncodeToString(append(id, s.keys.MAC("return path", id)[:returnMACBytes]...))
+	token := returnEncoding.EncodeToString(append(id, s.keys.MAC(returnPurpose, id)[:returnMACBytes]...))
 	host := s.domains.Hosts().Bounces()
 	if t.Domain.ReturnVerified {
 		host = t.Domain.ReturnHost()
 	}
-	return "b-" + token + "@" + host
+	return returnPrefix + token + "@" + host
+}
+
+// ReturnedTo tells which recipient a return path was made for. Only those that we made are good; anything else is not ours.
+func (s *Service) ReturnedTo(local string) (email.RecipientID, bool) {
+	token, ok := strings.CutPrefix(strings.ToLower(local), returnPrefix)
+	raw, err := returnEncoding.DecodeString(token)
+	if !ok || err != nil || len(raw) != idBytes+returnMACBytes || !s.keys.CheckMAC(returnPurpose, raw[:idBytes], raw[idBytes:]) {
+		return "", false
+	}
+	id := raw[:idBytes]
+	return email.RecipientID(fmt.Sprintf("%x-%x-%x-%x-%x", id[0:4], id[4:6], id[6:8], id[8:10], id[10:16])), true
 }

@@ -5,7 +5,8 @@
 //
 //	Owns     email, email_content, email_recipient, email_attachment, email_attempt
 //	Queues   mail (one item a recipient)
-//	Emits    email.queued, .scheduled, .accepted, .sent, .delivered, .delivery_delayed, .bounced, .failed, .suppressed, .cancelled
+//	Emits    email.queued, .scheduled, .accepted, .sent, .delivered, .delivery_delayed, .bounced, .failed, .suppressed,
+//	         .complained, .cancelled
 package email
 
 import (

@@ -143,6 +143,8 @@ func eventMessage(kind string, data eventData) string {
 		return data.Failed.Message
 	case kind == "email.suppressed" && data.Suppressed != nil:
 		return data.Suppressed.Message
+	case kind == "email.complained":
+		return "The recipient reported the message as spam."
 	case kind == "email.cancelled":
 		return "Cancelled before it was sent."
 	}

@@ -44,6 +44,7 @@ type extras struct {
 	Delay       *delayFacts      `json:"delay,omitempty"`
 	Failed      *Failure         `json:"failed,omitempty"`
 	Suppressed  *suppressedFacts `json:"suppressed,omitempty"`
+	Complaint   *Complaint       `json:"complaint,omitempty"`
 	ScheduledAt *api.Time        `json:"scheduled_at,omitempty"`
 	CancelledAt *api.Time        `json:"cancelled_at,omitempty"`
 }

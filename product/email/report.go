@@ -1,0 +1,102 @@
+package email
+
+import (
+	"time"
+
+	"postrider/mail/report"
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/product/suppression"
+)
+
+// Reported is what the recipient's side told us after the conversation was over. One of Bounce and Complaint is set.
+type Reported struct {
+	Recipient RecipientID
+	At        time.Time
+	Bounce    *LateBounce
+	Complaint *Complaint
+}
+
+// LateBounce is a bounce message: a server that had taken the message could not deliver it.
+type LateBounce struct {
+	Class    report.Verdict
+	Enhanced string
+	Message  string
+}
+
+// Complaint is what a provider passes on from a reader.
+type Complaint struct {
+	Type      string   `json:"type"`
+	Source    string   `json:"source"`
+	ISP       string   `json:"isp"`
+	ArrivedAt api.Time `json:"arrived_at"`
+}
+
+// Report writes down what was told later. What it says about recipients that are unknown, or past changing, is only kept as an
+// event, or not at all.
+func (s *Service) Report(tx *db.Tx, told Reported) error {
+	b, err := s.loadBatch(tx, []queue.Item{{ID: string(told.Recipient)}})
+	if err != nil {
+		return err
+	}
+	r, ok := b.recipients[told.Recipient]
+	if !ok {
+		return nil
+	}
+	headers, err := headersOf(tx, b.emails[r.Email])
+	if err != nil {
+		return err
+	}
+	if told.Bounce != nil {
+		err = b.bouncedLater(r, told, headers)
+	} else {
+		err = b.complained(r, told, headers)
+	}
+	if err != nil {
+		return err
+	}
+	return b.save(tx)
+}
+
+// bouncedLater believes a bounce of a message that a server had taken. Who has opened a message has it, whatever is said later.
+func (b *batch) bouncedLater(r *Recipient, told Reported, headers map[string]string) error {
+	read := r.State == Opened || r.State == Clicked
+	if !read && !r.State.CanBecome(Bounced) || r.State == Queued || r.State == Sending {
+		return nil
+	}
+	e := b.emails[r.Email]
+	bounce := newBounce(told.Bounce.Class, 0, told.Bounce.Enhanced, told.Bounce.Message)
+	bounce.Asynchronous = true
+	if !read {
+		bounce.Suppressed = told.Bounce.Class.Suppress && b.service.countsForList(e, r.Address)
+		b.setState(r, Bounced)
+		r.Bounce, r.Enhanced, r.Response = bounce, told.Bounce.Enhanced, told.Bounce.Message
+		e.Failure = &Failure{Reason: string(told.Bounce.Class.Category), Message: told.Bounce.Message}
+	}
+	b.events = append(b.events, b.service.newEvent(e, headers, "email.bounced", r.Address, told.At, extras{Bounce: bounce}))
+	if !bounce.Suppressed {
+		return nil
+	}
+	_, err := b.service.suppressions.AddMany(b.tx, []suppression.Entry{{Workspace: r.Workspace, Address: r.Address, Reason: suppression.Bounce,
+		EmailID: string(e.ID), DomainID: string(e.Domain), TenantID: e.Tenant, Detail: suppression.BounceDetail{Class: bounce.Class,
+			Category: bounce.Category, Enhanced: bounce.Enhanced, Message: bounce.Message}}})
+	return err
+}
+
+// complained puts whoever calls a message spam on the list: the next one would only make it worse.
+func (b *batch) complained(r *Recipient, told Reported, headers map[string]string) error {
+	if !r.State.CanBecome(Complained) {
+		return nil
+	}
+	e := b.emails[r.Email]
+	b.setState(r, Complained)
+	told.Complaint.ISP = r.ISP
+	b.events = append(b.events, b.service.newEvent(e, headers, "email.complained", r.Address, told.At, extras{Complaint: told.Complaint}))
+	if !b.service.countsForList(e, r.Address) {
+		return nil
+	}
+	_, err := b.service.suppressions.AddMany(b.tx, []suppression.Entry{{Workspace: r.Workspace, Address: r.Address, Reason: suppression.Complaint,
+		EmailID: string(e.ID), DomainID: string(e.Domain), TenantID: e.Tenant, Detail: told.Complaint}})
+	return err
+}
