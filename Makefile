@@ -16,15 +16,16 @@ check:
 
 # The packages in which goroutines meet.
 race:
-	go test -race ./world/... ./platform/db/... ./platform/queue/... ./platform/api/... ./mail/smtp/... ./product/delivery/... ./sandbox/...
+	go test -race ./world/... ./platform/db/... ./platform/queue/... ./platform/api/... ./mail/smtp/... ./product/delivery/... ./product/webhook/... ./product/submission/... ./sandbox/...
 	go test -race ./sim -args -seeds 4
 
-# PostgreSQL, if it may be installed; without it the tests say that they skipped it.
+# What the tests use besides Go, if it may be installed; without it they say what they skipped.
 setup:
 	@scripts/setup
 
 bench:
 	go run ./bench/accept
+	go run ./bench/submission
 	go test ./bench/lookup -bench . -run '^$$' -benchtime 200x
 
 build:
