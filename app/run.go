@@ -41,6 +41,7 @@ func Run(ctx context.Context, w world.World, config Config) error {
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
+	config.API.SpoolDir = config.Dir // the machine's own may be in memory
 	release, err := lockDir(config.Dir)
 	if err != nil {
 		return err
