@@ -30,6 +30,7 @@ type listQuery struct {
 	To     string    `query:"to" doc:"Part of a recipient's address."`
 	From   string    `query:"from" doc:"Part of the sender."`
 	Tag    string    `query:"tag" doc:"name:value" example:"category:welcome"`
+	Tenant string    `query:"managed_tenant_id" doc:"Id of the managed customer whose mail it is."`
 	Since  time.Time `query:"since" doc:"Created at or after."`
 	Until  time.Time `query:"until" doc:"Created before."`
 	Start  time.Time `query:"start" doc:"The same as since."`
@@ -61,6 +62,9 @@ func (q *listQuery) check() error {
 			wrong.Add("status", fmt.Sprintf("%q is not a state of an email.", status))
 		}
 	}
+	if q.Tenant != "" && !api.IsID(q.Tenant) {
+		wrong.Add("managed_tenant_id", "Must be the id of a managed customer.")
+	}
 	if q.Tag != "" && !strings.Contains(q.Tag, ":") {
 		wrong.Add("tag", "Must have the form name:value.")
 	}
@@ -81,7 +85,7 @@ func (q *listQuery) check() error {
 
 // name is the query without its place: a cursor is bound to it.
 func (q listQuery) name() string {
-	return fmt.Sprintf("emails %q %q %q %q %q %q %q %d %d", q.Order, q.Status, q.Domain, q.Search, q.To, q.From, q.Tag, q.Since.UnixMicro(), q.Until.UnixMicro())
+	return fmt.Sprintf("emails %q %q %q %q %q %q %q %q %d %d", q.Order, q.Status, q.Domain, q.Search, q.To, q.From, q.Tag, q.Tenant, q.Since.UnixMicro(), q.Until.UnixMicro())
 }
 
 // list returns a page of emails and the cursor of the next one, empty if there is none.

@@ -34,7 +34,7 @@ const MaxPostedBytes = message.MaxBytes
 
 // inlineMessage is the largest message kept in the database; more goes to the blob store. It is larger than inlineContent because
 // a message is read as a whole and once, and a file of its own costs an fsync of its own.
-const inlineMessage = 192 << 10
+const inlineMessage = 128 << 10
 
 // ErrPostedTooLarge means that a message, or a file in it, is larger than is taken.
 var ErrPostedTooLarge = api.NewError(413, "payload_too_large", "validation_error", "The message is too large.")
@@ -131,10 +131,16 @@ func (s *Service) keepPosted(ctx context.Context, h *postedHeader, host string, 
 	return s.inspect(ctx, h, r)
 }
 
-// appender is a slice that grows as it is written to.
+// appender is a slice that grows as it is written to: small messages stay small, and others get all the room they may have at
+// once, because many are on their way at a time and every step would be left to the collector.
 type appender []byte
 
+const smallMessage = 24 << 10
+
 func (a *appender) Write(p []byte) (int, error) {
+	if need := len(*a) + len(p); need > cap(*a) && need > smallMessage {
+		*a = append(make([]byte, 0, max(need, inlineMessage+1)), *a...)
+	}
 	*a = append(*a, p...)
 	return len(p), nil
 }

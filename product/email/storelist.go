@@ -63,6 +63,10 @@ func (p *pageQuery) filter(q listQuery) {
 		p.add(`REPLACE(tags, ?, '') <> tags`, encode(Tag{name, value})) // unlike LIKE, it minds the case on both engines
 		p.whole = append(p.whole, wordOfTag(Tag{name, value}))
 	}
+	if q.Tenant != "" {
+		p.add("tenant_id = ?", q.Tenant)
+		p.whole = append(p.whole, wordOfTenant(q.Tenant))
+	}
 	if !q.Since.IsZero() {
 		p.add("created_at >= ?", q.Since)
 	}

@@ -48,6 +48,10 @@ func TestTheDomainOfASenderNamesItsCustomer(t *testing.T) {
 		if record.Text("managed_tenant_id") != id || record.Text("status") != "delivered" || record.Text("provider") != "direct" {
 			t.Fatalf("%s", record.Raw)
 		}
+		in.Send("eve@example.net")
+		if list := in.Call(http.MethodGet, "/emails?managed_tenant_id="+id, nil); len(rows(list)) != 1 || rows(list)[0]["id"] != sent.Text("id") {
+			t.Errorf("emails of the customer: %s", list.Raw)
+		}
 		if own := in.Email(in.Send("bob@example.net")); own.Text("managed_tenant_id") != "" {
 			t.Errorf("mail of the workspace itself is counted for %s", own.Text("managed_tenant_id"))
 		}

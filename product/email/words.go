@@ -14,6 +14,7 @@ import (
 const (
 	markDomain = "0d"
 	markTag    = "0g"
+	markTenant = "0m"
 )
 
 // searchText is what a search looks through: lower case, because the engines disagree about the case of other letters.
@@ -35,6 +36,7 @@ func hashed(mark, text string) string {
 
 func wordOfDomain(id string) string { return hashed(markDomain, id) }
 func wordOfTag(tag Tag) string      { return hashed(markTag, tag.Name+":"+tag.Value) }
+func wordOfTenant(id string) string { return hashed(markTenant, id) }
 
 // wordOfID is an id as one word: the same as in the message id that is made of it.
 func wordOfID(id string) string { return strings.ReplaceAll(id, "-", "") }
@@ -44,6 +46,9 @@ func wordsOf(e Email) []string {
 	words := append(db.Words(strings.Join(textsOf(e), " ")), wordOfID(string(e.ID)), wordOfDomain(string(e.Domain)))
 	for _, tag := range e.Tags {
 		words = append(words, wordOfTag(tag))
+	}
+	if e.Tenant != "" {
+		words = append(words, wordOfTenant(e.Tenant))
 	}
 	slices.Sort(words)
 	return slices.Compact(words)
