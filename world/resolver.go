@@ -59,10 +59,15 @@ const (
 // resolver is a stub over recursive servers: UDP with EDNS, TCP when an answer is truncated.
 type resolver struct {
 	servers []string
+	// vouches tells whether a server is believed when it calls an answer authentic.
+	vouches func(server string) bool
 }
 
-// NewResolver returns a resolver that asks the given recursive servers ("127.0.0.1:53") in order.
-func NewResolver(servers []string) Resolver { return &resolver{servers: servers} }
+// NewResolver returns a resolver that asks the given recursive servers ("127.0.0.1:53") in order. It believes only servers on this
+// machine when they call an answer authentic; NewTrustedResolver believes others too.
+func NewResolver(servers []string) Resolver {
+	return &resolver{servers: servers, vouches: vouchesLocally}
+}
 
 // SystemServers returns the machine's configured name servers, or the local one if none is configured.
 func SystemServers() []string {
@@ -196,6 +201,7 @@ func (r *resolver) ask(ctx context.Context, name string, kind uint16) (*dns.Msg,
 				continue
 			}
 			if answers(reply, query) && (reply.Rcode == dns.RcodeSuccess || reply.Rcode == dns.RcodeNameError) {
+				reply.AuthenticatedData = reply.AuthenticatedData && r.vouches(server)
 				return reply, nil
 			}
 		}
