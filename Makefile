@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench build dev setup update
+.PHONY: test check race bench bench-delivery sim build dev setup update
 
 SEEDS ?= 100
 
@@ -27,6 +27,14 @@ bench:
 	go run ./bench/accept
 	go run ./bench/submission
 	go test ./bench/lookup -bench . -run '^$$' -benchtime 200x
+
+# Delivery beside Postfix with OpenDKIM; needs root, postfix and opendkim.
+bench-delivery:
+	go run ./bench/delivery
+
+# The simulator at length.
+sim:
+	go test ./sim -timeout 60m -args -seeds 1000
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/postrider ./cmd/postrider

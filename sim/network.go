@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strings"
 	"sync"
+	"time"
 
 	"postrider/mail/message"
 	"postrider/mail/smtp"
@@ -24,8 +25,9 @@ type network struct {
 	random   *rand.Rand
 	healed   bool // no more faults: the backlog must drain
 	crashes  crashPlan
-	accepted map[letterKey]int // how often a server took a message for a recipient
-	unsure   map[letterKey]int // how often we could not know that it did
+	broken   map[netip.Addr]time.Time // servers that are away, until when
+	accepted map[letterKey]int        // how often a server took a message for a recipient
+	unsure   map[letterKey]int        // how often we could not know that it did
 }
 
 // letterKey is one message for one recipient.
@@ -41,7 +43,7 @@ type crashPlan struct {
 type crash struct{ at string }
 
 func newNetwork(c *clock, seed uint64) *network {
-	return &network{clock: c, random: rand.New(rand.NewPCG(seed, 2)), accepted: map[letterKey]int{}, unsure: map[letterKey]int{}}
+	return &network{clock: c, random: rand.New(rand.NewPCG(seed, 2)), broken: map[netip.Addr]time.Time{}, accepted: map[letterKey]int{}, unsure: map[letterKey]int{}}
 }
 
 // chance is true with the given probability, unless the network has been healed.
@@ -57,6 +59,19 @@ func (n *network) heal() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.healed, n.crashes = true, crashPlan{}
+}
+
+// breakServer takes a server away for a while.
+func (n *network) breakServer(host string, until time.Time) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.broken[n.addressOf(host)] = until
+}
+
+func (n *network) isBroken(to netip.Addr) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return !n.healed && n.clock.Now().Before(n.broken[to])
 }
 
 func (n *network) planCrash(plan crashPlan) {
@@ -84,7 +99,7 @@ func (n *network) DialContext(_ context.Context, _, address string) (net.Conn, e
 	if dies {
 		panic(crash{"connect"})
 	}
-	if n.chance(0.08) {
+	if n.chance(0.08) || n.isBroken(netip.MustParseAddrPort(address).Addr()) {
 		return nil, errRefused
 	}
 	remote, err := net.ResolveTCPAddr("tcp", address)
@@ -115,6 +130,9 @@ func (n *network) serve(conn net.Conn) error {
 		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
 			if n.chance(0.03) {
 				return nil, smtp.NewReply(421, "4.3.2", "busy")
+			}
+			if n.chance(0.02) {
+				return nil, smtp.NewReply(421, "4.7.0", "too many connections from your address")
 			}
 			return &mailbox{network: n, conn: conn}, nil
 		}})
@@ -166,6 +184,8 @@ func (m *mailbox) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp
 		return smtp.NewReply(552, "5.2.2", "mailbox full")
 	case m.network.chance(0.15):
 		return smtp.NewReply(451, "4.3.0", "try again later")
+	case m.network.chance(0.02):
+		return smtp.NewReply(450, "4.7.1", "you are sending too fast, try again in 4 minutes")
 	case m.network.chance(0.03):
 		m.conn.Close()
 		return smtp.NewReply(421, "4.4.2", "gone")

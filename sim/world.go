@@ -18,8 +18,9 @@ import (
 
 // clock stands still until it is moved. Nothing in the simulation waits for it: the simulator calls the steps itself.
 type clock struct {
-	mu  sync.Mutex
-	now time.Time // guarded by mu
+	mu     sync.Mutex
+	now    time.Time // guarded by mu
+	latest time.Time // the latest it ever showed; guarded by mu
 }
 
 func (c *clock) Now() time.Time {
@@ -33,7 +34,17 @@ func (c *clock) Now() time.Time {
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.now.After(c.latest) {
+		c.latest = c.now
+	}
 	c.now = c.now.Add(d)
+}
+
+// isBehind tells whether the clock was set back and has not caught up yet. Until then rates of the API stay used up.
+func (c *clock) isBehind() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now.Before(c.latest)
 }
 
 func (c *clock) After(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }

@@ -82,6 +82,7 @@ type serveCommand struct {
 	NoticesFrom   string             `help:"Sender of the installation's own mail, such as password resets; its domain must be verified in a workspace." env:"POSTRIDER_NOTICES_FROM"`
 	CloudflareURL string             `help:"Address of Cloudflare's API." env:"POSTRIDER_CLOUDFLARE_URL"`
 	DomainConnect domainConnectFlags `embed:"" prefix:"domain-connect-"`
+	Providers     string             `help:"TOML file that changes how mailbox providers are treated." type:"path" env:"POSTRIDER_PROVIDERS"`
 	Spam          spamFlags          `embed:"" prefix:"spam-"`
 	PrivateHosts  []string           `help:"Names and addresses in private networks that customers may have us call, for webhooks and files." env:"POSTRIDER_PRIVATE_HOSTS"`
 
@@ -116,6 +117,12 @@ func (c serveCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var providers delivery.Providers
+	if c.Providers != "" {
+		if providers, err = delivery.ReadProviders(c.Providers); err != nil {
+			return err
+		}
+	}
 	judge, err := c.Spam.engine(w)
 	if err != nil {
 		return err
@@ -126,7 +133,7 @@ func (c serveCommand) Run(ctx context.Context) error {
 		Spam: judge, Outbound: httpout.Policy{PrivateHosts: c.PrivateHosts, AnyLoopbackPort: c.InsecureTestNetwork},
 		ServiceDomain: c.Domain, BaseURL: c.BaseURL, Plans: plans, NoticesFrom: notices, API: api.Config{TrustedProxies: proxies}, Account: account.Config{},
 		DNS:      dnsprovider.Config{CloudflareURL: c.CloudflareURL, DomainConnect: connect},
-		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork},
+		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork, Providers: providers},
 	}
 	config.TLSCert, config.TLSKey = c.TLSCert, c.TLSKey
 	c.closeDoors(&config)

@@ -41,11 +41,21 @@ func selectSubject(tx *db.Tx, ws space.ID, subject, recipient string, limit, off
 		LIMIT $4 OFFSET $5`, ws, subject, recipient, limit, offset)
 }
 
-// selectAfter reads across workspaces: followers serve all of them.
+// selectAfter reads across workspaces: followers serve all of them. The comparison of pairs is written out in two halves, because
+// SQLite would use the index for tx_id alone, which is the same in all its rows.
 func selectAfter(tx *db.Tx, at position, horizon int64, limit int) ([]Event, error) {
 	return db.All(tx, scanEvent, `
-		SELECT `+columns+` FROM event
-		WHERE (tx_id, seq) > ($1, $2) AND tx_id < $3
+		SELECT `+columns+` FROM (
+			SELECT `+columns+` FROM event
+			WHERE tx_id = $1 AND seq > $2 AND tx_id < $3
+			ORDER BY seq
+			LIMIT $4) AS same
+		UNION ALL
+		SELECT `+columns+` FROM (
+			SELECT `+columns+` FROM event
+			WHERE tx_id > $1 AND tx_id < $3
+			ORDER BY tx_id, seq
+			LIMIT $4) AS later
 		ORDER BY tx_id, seq
 		LIMIT $4`, at.txID, at.seq, horizon, limit)
 }
@@ -53,18 +63,32 @@ func selectAfter(tx *db.Tx, at position, horizon int64, limit int) ([]Event, err
 // hasAfter may see what is still beyond the horizon; the step that follows will not.
 func hasAfter(tx *db.Tx, at position) (bool, error) {
 	found, err := db.All(tx, db.Value[int64], `
-		SELECT seq FROM event
-		WHERE (tx_id, seq) > ($1, $2)
-		ORDER BY tx_id, seq
-		LIMIT 1`, at.txID, at.seq)
+		SELECT seq FROM (
+			SELECT seq FROM event
+			WHERE tx_id = $1 AND seq > $2
+			LIMIT 1) AS same
+		UNION ALL
+		SELECT seq FROM (
+			SELECT seq FROM event
+			WHERE tx_id > $1
+			LIMIT 1) AS later`, at.txID, at.seq)
 	return len(found) > 0, err
 }
 
 // selectOf reads the events of one workspace between two places.
 func selectOf(tx *db.Tx, ws space.ID, at, end position, limit int) ([]Event, error) {
 	return db.All(tx, scanEvent, `
-		SELECT `+columns+` FROM event
-		WHERE workspace_id = $1 AND (tx_id, seq) > ($2, $3) AND (tx_id, seq) <= ($4, $5)
+		SELECT `+columns+` FROM (
+			SELECT `+columns+` FROM event
+			WHERE workspace_id = $1 AND tx_id = $2 AND seq > $3 AND (tx_id, seq) <= ($4, $5)
+			ORDER BY seq
+			LIMIT $6) AS same
+		UNION ALL
+		SELECT `+columns+` FROM (
+			SELECT `+columns+` FROM event
+			WHERE workspace_id = $1 AND tx_id > $2 AND (tx_id, seq) <= ($4, $5)
+			ORDER BY tx_id, seq
+			LIMIT $6) AS later
 		ORDER BY tx_id, seq
 		LIMIT $6`, ws, at.txID, at.seq, end.txID, end.seq, limit)
 }

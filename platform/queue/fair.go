@@ -10,7 +10,7 @@ const (
 	// maxFlows bounds the flows that one claim serves; the next one goes on after them.
 	maxFlows = 64
 	// maxFlowsSeen bounds the flows that one claim looks at to find some with due work.
-	maxFlowsSeen = 1000
+	maxFlowsSeen = 400
 	// reserveShare is which part of a claim is kept for each less urgent rank.
 	reserveShare = 8
 )

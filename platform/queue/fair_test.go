@@ -145,3 +145,27 @@ func TestWhatIsSetAsideComesWhenDueOrWhenItIsCalledFor(t *testing.T) {
 		}
 	})
 }
+
+func TestExpiredLeasesOfFlowsAreFreedOnlyByWhoAsksForTheirLane(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *db.DB, clock *hand) {
+		add(t, d, queue.Item{ID: id(1), Lane: lane, Flow: "a", Due: clock.now}, queue.Item{ID: id(2), Lane: lane, Due: clock.now})
+		claimFairly(t, d, 1, queue.Fair{Limit: 10})
+		clock.now = clock.now.Add(time.Minute)
+		err := d.Write(context.Background(), func(tx *db.Tx) error {
+			if freed, err := queue.ReleaseExpired(tx); err != nil || freed != 1 {
+				return fmt.Errorf("%d freed, want the one that is of no flow: %w", freed, err)
+			}
+			if freed, err := queue.ReleaseExpiredOf(tx, "other"); err != nil || freed != 0 {
+				return fmt.Errorf("%d freed of another lane: %w", freed, err)
+			}
+			if freed, err := queue.ReleaseExpiredOf(tx, lane); err != nil || freed != 1 {
+				return fmt.Errorf("%d freed of the lane: %w", freed, err)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	})
+}

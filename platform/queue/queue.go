@@ -119,8 +119,12 @@ func Renew(tx *db.Tx, owner string, lease time.Duration) error {
 // nobody's, and when it stops, for what it has not begun.
 func ReleaseOwner(tx *db.Tx, owner string) (int64, error) { return freeOwner(tx, owner) }
 
-// ReleaseExpired frees the items whose leases have run out, whoever held them.
+// ReleaseExpired frees the items whose leases have run out, whoever held them. Items of flows are left to ReleaseExpiredOf:
+// whoever claims those knows better when an owner is gone for good.
 func ReleaseExpired(tx *db.Tx) (int64, error) { return freeExpired(tx) }
+
+// ReleaseExpiredOf frees the items of a lane whose leases have run out, whoever held them.
+func ReleaseExpiredOf(tx *db.Tx, lane Lane) (int64, error) { return freeExpiredOf(tx, lane) }
 
 // NextDue returns when the next free item of the lane is due; ok is false if there is none.
 func NextDue(tx *db.Tx, lane Lane) (due time.Time, ok bool, err error) { return earliest(tx, lane) }

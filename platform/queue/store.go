@@ -77,7 +77,13 @@ func freeOwner(tx *db.Tx, owner string) (int64, error) {
 func freeExpired(tx *db.Tx) (int64, error) {
 	return tx.Exec(`
 		UPDATE queue_item SET lease_owner = NULL, lease_until = NULL
-		WHERE lease_owner IS NOT NULL AND lease_until < $1`, tx.Now())
+		WHERE lease_owner IS NOT NULL AND lease_until < $1 AND flow = ''`, tx.Now())
+}
+
+func freeExpiredOf(tx *db.Tx, lane Lane) (int64, error) {
+	return tx.Exec(`
+		UPDATE queue_item SET lease_owner = NULL, lease_until = NULL
+		WHERE lease_owner IS NOT NULL AND lease_until < $1 AND lane = $2`, tx.Now(), lane)
 }
 
 func earliest(tx *db.Tx, lane Lane) (time.Time, bool, error) {

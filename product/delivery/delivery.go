@@ -75,6 +75,7 @@ type Service struct {
 
 	wake    chan struct{}   // buffered; receives when a step has something to do
 	lookups chan struct{}   // holds a token for every domain that is being looked up
+	locals  chan struct{}   // holds a token for every attempt that comes to no server
 	life    context.Context // of conversations; it ends when a shutdown can wait no longer
 	cutOff  context.CancelFunc
 	running sync.WaitGroup // goroutines of conversations and look-ups
@@ -90,6 +91,8 @@ type Service struct {
 	returning   []returning     // wait to be put back
 	desk        claimDesk
 	saved       string // the state of the shaper as it was last written
+	renewedAt   time.Time
+	releaseFrom time.Time // when leases of others may be released again
 }
 
 // New returns the service.
@@ -105,7 +108,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 	}
 	s := &Service{
 		world: w, db: d, emails: emails, domains: domains, relays: relays, keys: keys, config: config, table: config.Providers.orShipped(),
-		letters: newLetters(), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups),
+		letters: newLetters(), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
 		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(),
 	}
 	s.routes = newRoutes(w, config, s.table)

@@ -288,16 +288,48 @@ func TestMailOfALostWorkerIsSentAgainAndTheLostAttemptIsRecorded(t *testing.T) {
 		if status := in.Email(id).Text("status"); status != "sending" {
 			t.Fatalf("status %s while another node holds it", status)
 		}
-		in.Clock.Advance(time.Minute)
-		if _, err := in.App.Delivery.RenewLeases(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		outliveLeases(t, in)
 		in.Deliver()
 		record := in.Email(id)
 		attempts, _ := in.Call(http.MethodGet, "/emails/"+id+"/attempts", nil).Body["data"].([]any)
 		first, _ := attempts[0].(map[string]any)
 		if record.Text("status") != "delivered" || len(attempts) != 2 || first["outcome"] != "connection_failed" || first["ambiguous"] != true {
 			t.Fatalf("%s after %v", record.Text("status"), attempts)
+		}
+	})
+}
+
+// outliveLeases lets the installation's node renew its leases for so long that those of others run out.
+func outliveLeases(t *testing.T, in *apptest.Installation) {
+	t.Helper()
+	for range 8 {
+		if _, err := in.App.Delivery.RenewLeases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		in.Clock.Advance(10 * time.Second)
+	}
+}
+
+func TestLeasesOfOthersAreNotTakenForAbandonedAfterTheDatabaseWasAway(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		outliveLeases(t, in)
+		id := in.Send("ann@example.net")
+		other := newNode(t, in)
+		for range 2 {
+			other.step() // it has sent, and not yet written down
+		}
+		in.Clock.Advance(time.Hour) // nobody could renew
+		if _, err := in.App.Delivery.RenewLeases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		in.Deliver()
+		if _, err := other.RenewLeases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		other.deliver()
+		if received := in.Mailbox("ann@example.net"); len(received) != 1 || in.Email(id).Text("status") != "delivered" {
+			t.Fatalf("%d copies, %s", len(received), in.Email(id).Text("status"))
 		}
 	})
 }
@@ -314,10 +346,7 @@ func TestMailOfAWorkerLostBeforeItBeganCostsNoAttempt(t *testing.T) {
 		if status := in.Email(id).Text("status"); status != "queued" {
 			t.Fatalf("status %s while another node holds it", status)
 		}
-		in.Clock.Advance(time.Minute)
-		if _, err := in.App.Delivery.RenewLeases(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		outliveLeases(t, in)
 		in.Deliver()
 		if attempts := recipient(in.Email(id), 0)["attempts"]; in.Email(id).Text("status") != "delivered" || attempts != 1.0 {
 			t.Fatalf("%s after %v attempts", in.Email(id).Text("status"), attempts)

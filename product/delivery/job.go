@@ -16,6 +16,9 @@ type job struct {
 	taken email.Taken
 }
 
+// maxLocals bounds the attempts at once that come to no server.
+const maxLocals = 32
+
 // onConnection tells whether the job goes to a server.
 func (j *job) onConnection() bool { return len(j.work.Items) > 0 }
 
@@ -50,7 +53,13 @@ func (s *Service) start(j *job) func() {
 		if s.config.Inline {
 			return func() { s.finish(s.attempt(j, nil)) }
 		}
-		return func() { s.running.Go(func() { s.finish(s.attempt(j, nil)) }) }
+		return func() {
+			s.running.Go(func() {
+				s.locals <- struct{}{}
+				defer func() { <-s.locals }()
+				s.finish(s.attempt(j, nil))
+			})
+		}
 	}
 	c := s.connections[j.work.Connection]
 	if c == nil {

@@ -3,11 +3,9 @@ package delivery
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"postrider/platform/db"
 	"postrider/platform/queue"
-	"postrider/product/email"
 )
 
 // renewBatch bounds the leases that one transaction renews.
@@ -16,7 +14,9 @@ const renewBatch = 1000
 // RenewLeases keeps what this node holds, and frees what nodes that vanished did. What this node has leased without knowing it,
 // because the answer to a claim was lost, is not renewed and so comes free too.
 func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
-	for batch := range slices.Chunk(s.leased(), renewBatch) {
+	leased := s.leased()
+	for first := 0; first == 0 || first < len(leased); first += renewBatch { // once at least: that it can be written is news too
+		batch := leased[first:min(first+renewBatch, len(leased))]
 		if err := s.db.Write(ctx, func(tx *db.Tx) error {
 			_, err := queue.Keep(tx, s.config.Node, batch, leaseFor)
 			return err
@@ -24,14 +24,36 @@ func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
+	if !s.mayRelease() {
+		return false, nil
+	}
 	return false, s.db.Write(ctx, func(tx *db.Tx) error {
-		freed, err := queue.ReleaseExpired(tx)
-		if err == nil && freed > 0 {
-			tx.Wake(email.Lane.Topic())
-			s.world.Log.Warn("expired leases freed", "items", freed)
+		for _, lane := range s.lanes() {
+			freed, err := queue.ReleaseExpiredOf(tx, lane)
+			if err != nil {
+				return err
+			}
+			if freed > 0 {
+				tx.Wake(lane.Topic())
+				s.world.Log.Warn("expired leases freed", "items", freed)
+			}
 		}
-		return err
+		return nil
 	})
+}
+
+// mayRelease tells whether leases of others that have run out may be taken for abandoned. If this node could not renew its own
+// for as long, because the database was away or the machine slept, the others may not have been able to either; they get the
+// time of a lease to do so. Otherwise mail that they have sent and not yet written down would be sent again.
+func (s *Service) mayRelease() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.world.Clock.Now()
+	if now.Sub(s.renewedAt) > leaseFor {
+		s.releaseFrom = now.Add(leaseFor)
+	}
+	s.renewedAt = now
+	return !now.Before(s.releaseFrom)
 }
 
 func (s *Service) leased() []queue.Item {

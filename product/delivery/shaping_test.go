@@ -97,6 +97,33 @@ func TestMailForAStoppedPathWaitsWithoutAttemptsAndGoesWhenItIsResumed(t *testin
 	})
 }
 
+func TestATenantStoppedOnAPathDoesNotStopOthersThere(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		n := newNode(t, in)
+		order := map[string]any{"site": "mx.example.net", "tenant": string(in.Workspace), "for": "3h"}
+		if status, answer := n.ask(http.MethodPost, "/delivery/paths/suspend", order); status != http.StatusOK {
+			t.Fatalf("%d %v", status, answer)
+		}
+		stopped := sendMany(t, in, in.Key, "hello@acme.test", 10, func(n int) string { return fmt.Sprintf("user%d@example.net", n) })
+		other, key := in.NewWorkspace(plan.Unlimited)
+		in.VerifiedDomain(other, "other.test")
+		sendMany(t, in, key, "hello@other.test", 1, func(int) string { return "ann@example.net" })
+		n.deliver() // it comes to rest: what is stopped is not fetched again and again
+		if states, attempts := fates(in, stopped); states["queued"] != 10 || attempts != 0 || len(in.Mailbox("ann@example.net")) != 1 {
+			t.Fatalf("%v after %d attempts; the other tenant's mail arrived %d times", states, attempts, len(in.Mailbox("ann@example.net")))
+		}
+		delete(order, "for")
+		if status, answer := n.ask(http.MethodPost, "/delivery/paths/resume", order); status != http.StatusOK {
+			t.Fatalf("%d %v", status, answer)
+		}
+		n.deliver()
+		if states, attempts := fates(in, stopped); states["delivered"] != 10 || attempts != 10 {
+			t.Fatalf("resumed: %v after %d attempts", states, attempts)
+		}
+	})
+}
+
 // crowd takes all places that google.test has until it is told to leave.
 func crowd(t *testing.T, in *apptest.Installation) (leave func()) {
 	t.Helper()

@@ -151,6 +151,9 @@ func (s *Service) settled(outcomes []email.Outcome) {
 func (s *Service) Next(ctx context.Context) (time.Time, bool, error) {
 	s.mu.Lock()
 	wake, room, after := s.shaper.NextWake(s.world.Clock.Now()), s.config.MaxHeld-len(s.held), s.desk.after
+	if pull := s.desk.pullAt; !pull.IsZero() && (wake.IsZero() || pull.Before(wake)) {
+		wake = pull
+	}
 	s.mu.Unlock()
 	if room <= 0 {
 		return wake, !wake.IsZero(), nil

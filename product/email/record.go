@@ -57,6 +57,9 @@ func (s *Service) Record(tx *db.Tx, outcomes []Outcome) error {
 			done = append(done, o.Taken.Item.ID)
 			continue
 		}
+		if o.Decision == Later && o.Attempt.Number < r.Attempts {
+			continue // this worker was taken for dead: the attempt is recorded as lost, and another is under way
+		}
 		b.attempts = append(b.attempts, attemptRow{*r, o.Attempt})
 		if r.State == Sending {
 			b.apply(r, o)

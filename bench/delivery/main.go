@@ -1,0 +1,215 @@
+// Command delivery measures how many messages a second go all the way: handed in over SMTP, on disk before their 250, signed, and
+// handed to a server that takes everything. Beside it, in the same run with the same messages and the same server, Postfix with
+// OpenDKIM does the same. We sign with two keys (RSA-2048 and Ed25519), record every event, and want TLS and a key at the door;
+// OpenDKIM signs with one, and Postfix is asked in clear text.
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"postrider/bench/measure"
+)
+
+func main() {
+	during := flag.Duration("for", 8*time.Second, "how long messages are handed in")
+	concurrency := flag.Int("connections", 40, "connections to the receiving server")
+	sessions := flag.Int("sessions", 20, "sessions that hand messages in")
+	alone := flag.Bool("alone", false, "leave Postfix out")
+	sizes := flag.String("kb", "1,10,100", "sizes of the messages in kilobytes")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, options{*during, *sessions, *concurrency, *alone, strings.Split(*sizes, ",")}); err != nil {
+		fmt.Fprintln(os.Stderr, "delivery:", err)
+		os.Exit(1)
+	}
+}
+
+// options say what is measured.
+type options struct {
+	during      time.Duration
+	sessions    int
+	concurrency int
+	alone       bool
+	kilobytes   []string
+}
+
+// server is one of the two that are measured.
+type server struct {
+	name string
+	door measure.SMTP
+	cpu  func() time.Duration
+}
+
+func run(ctx context.Context, o options) error {
+	dir, err := os.MkdirTemp("", "bench-delivery-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	sink, err := measure.StartSink()
+	if err != nil {
+		return err
+	}
+	defer sink.Close()
+	ours, key, stop, err := startPostrider(ctx, dir, sink.Port, o.concurrency)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if err := bareLoops(ctx, sink, o); err != nil {
+		return err
+	}
+	servers := []server{{"Postrider", measure.SMTP{Address: ours.Text("submission"), Key: key, From: "hello@acme.test"}, ours.CPU}}
+	if !o.alone && measure.HasPostfix() && measure.HasOpenDKIM() {
+		beside, stop, err := startPostfix(ctx, sink.Port, o.concurrency)
+		if err != nil {
+			return err
+		}
+		defer stop()
+		servers = append(servers, beside)
+	} else if !o.alone {
+		fmt.Println("Postfix or OpenDKIM is not installed (or this is not root): measured without them")
+	}
+	if err := compare(ctx, servers, sink, o); err != nil {
+		return err
+	}
+	fmt.Printf("\npeak memory of Postrider: %.0f MB\n", float64(ours.PeakMemory())/1e6)
+	return nil
+}
+
+// startPostrider runs an installation whose internet is the sink, and lifts the limits that strangers' servers enjoy.
+func startPostrider(ctx context.Context, dir string, sinkPort, concurrency int) (*measure.Process, string, func(), error) {
+	program, err := measure.Build(ctx, dir)
+	if err != nil {
+		return nil, "", nil, fmt.Errorf("build: %w", err)
+	}
+	data := filepath.Join(dir, "data")
+	seed, err := measure.Start(ctx, dir, program, "dev", "--data", data, "--http", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", nil, err
+	}
+	key := seed.Text("api_key")
+	if err := seed.Stop(); err != nil {
+		return nil, "", nil, err
+	}
+	names, err := measure.Start(ctx, dir, program, "dev", "--data", filepath.Join(dir, "names"), "--http", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", nil, err
+	}
+	ours, err := measure.Start(ctx, dir, program, "serve", "--data", data, "--domain", "mail.postrider.test", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+		"--submission", "127.0.0.1:0", "--insecure-test-network", "--resolver", names.Text("dns"), "--smtp-port", strconv.Itoa(sinkPort))
+	if err != nil {
+		names.Stop()
+		return nil, "", nil, err
+	}
+	stop := func() { ours.Stop(); names.Stop() }
+	order, err := json.Marshal(map[string]any{"site": "mx.example.net", "for": "24h", "reason": "a benchmark", "limits": map[string]any{
+		"max_connections": concurrency, "messages_per_connection": 1000, "connects_per_minute": 100_000, "messages_per_second": 100_000}})
+	if err != nil {
+		return nil, "", nil, err
+	}
+	answer, err := http.Post("http://"+ours.Text("admin")+"/delivery/paths/adjust", "application/json", bytes.NewReader(order))
+	if err == nil && answer.StatusCode != http.StatusOK {
+		err = fmt.Errorf("limits were not adjusted: %s", answer.Status)
+	}
+	return ours, key, stop, err
+}
+
+func startPostfix(ctx context.Context, sinkPort, concurrency int) (server, func(), error) {
+	signer, err := measure.StartOpenDKIM(ctx, "acme.test")
+	if err != nil {
+		return server{}, nil, err
+	}
+	settings := fmt.Sprintf("smtpd_milters = inet:%s\nrelayhost = [127.0.0.1]:%d\ndisable_dns_lookups = yes\n"+
+		"default_destination_concurrency_limit = %d\ninitial_destination_concurrency = %d\nsmtp_destination_concurrency_limit = %d\n",
+		signer.Address, sinkPort, concurrency, concurrency, concurrency)
+	postfix, err := measure.StartPostfix(ctx, settings)
+	if err != nil {
+		signer.Stop()
+		return server{}, nil, err
+	}
+	return server{"Postfix", measure.SMTP{Address: postfix.Address, From: "hello@acme.test"}, func() time.Duration { return postfix.CPU() + signer.CPU() }},
+		func() { postfix.Stop(); signer.Stop() }, nil
+}
+
+// drainWithin is how long the last message may take after it was handed in.
+const drainWithin = 5 * time.Minute
+
+func compare(ctx context.Context, servers []server, sink *measure.Sink, o options) error {
+	fmt.Printf("delivery: %s each, %d sessions in, %d cores shared with the load generator and the sink\n\n", o.during, o.sessions, runtime.NumCPU())
+	fmt.Printf("%-10s %-10s %12s %12s %14s %9s\n", "", "", "taken/s", "delivered/s", "CPU s/1,000", "ratio")
+	for _, size := range o.kilobytes {
+		kilobytes, err := strconv.Atoi(size)
+		if err != nil {
+			return err
+		}
+		var rates []float64
+		for _, s := range servers {
+			rate, err := measureOne(ctx, s, sink, o, kilobytes)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			rates = append(rates, rate)
+			if len(rates) == 2 {
+				fmt.Printf(" %8.1fx", rates[0]/rates[1])
+			}
+			fmt.Println()
+		}
+	}
+	return nil
+}
+
+func measureOne(ctx context.Context, s server, sink *measure.Sink, o options, kilobytes int) (float64, error) {
+	body := message(kilobytes << 10)
+	within, done := context.WithTimeout(ctx, o.during+drainWithin)
+	defer done()
+	sink.Reset()
+	warm, err := measure.LoadSMTP(ctx, s.door, o.sessions, o.during/8, body)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := sink.Await(within, warm.Count); err != nil {
+		return 0, err
+	}
+	sink.Reset()
+	before, start := s.cpu(), time.Now()
+	taken, err := measure.LoadSMTP(ctx, s.door, o.sessions, o.during, body)
+	if err != nil {
+		return 0, err
+	}
+	last, err := sink.Await(within, taken.Count)
+	if err != nil {
+		return 0, err
+	}
+	rate := float64(taken.Count) / last.Sub(start).Seconds()
+	fmt.Printf("%-10s %-10s %12.0f %12.0f %14.2f", fmt.Sprintf("%d KB", kilobytes), s.name, taken.Rate(), rate,
+		(s.cpu()-before).Seconds()*1000/float64(max(taken.Count, 1)))
+	return rate, nil
+}
+
+// message returns a message of about so many bytes, with its final dot.
+func message(size int) func(worker, n int) []byte {
+	line := strings.Repeat("x", 70) + "\r\n"
+	text := []byte(strings.Repeat(line, size/len(line)+1) + ".\r\n")
+	return func(worker, n int) []byte {
+		var b bytes.Buffer
+		fmt.Fprintf(&b, "From: Acme <hello@acme.test>\r\nTo: user-%d-%d@example.net\r\nSubject: Your order %d\r\nMessage-ID: <%d.%d.%d@acme.test>\r\n\r\n",
+			worker, n, n, time.Now().UnixNano(), worker, n)
+		b.Write(text)
+		return b.Bytes()
+	}
+}
