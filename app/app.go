@@ -29,6 +29,7 @@ import (
 	"postrider/product/relay"
 	"postrider/product/submission"
 	"postrider/product/suppression"
+	"postrider/product/template"
 	"postrider/product/tenant"
 	"postrider/product/webhook"
 	"postrider/world"
@@ -50,6 +51,7 @@ type App struct {
 	Delivery     *delivery.Service
 	Webhooks     *webhook.Service
 	Suppressions *suppression.Service
+	Templates    *template.Service
 	API          *api.Server
 	// Submission takes mail over SMTP.
 	Submission *submission.Service
@@ -104,6 +106,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		settings.Account.Postman = &postman{app: a, from: settings.NoticesFrom}
 	}
 	settings.Account.Counters = map[string]account.Counter{
+		"templates":        func(tx *db.Tx, ws space.ID) (int64, error) { return a.Templates.Count(tx, ws) },
 		"webhooks":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Webhooks.Count(tx, ws) },
 		"verified_domains": func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.Count(tx, ws) },
 		"managed_tenants":  func(tx *db.Tx, ws space.ID) (int64, error) { return a.Tenants.Count(tx, ws) },
@@ -119,9 +122,10 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	a.Keys = apikey.New(w, d, a.Accounts, a.Domains.Exist)
 	a.Relays = relay.New(w, d, keys, a.Accounts, relay.Config{Hello: settings.Delivery.Hello, AllowPrivate: settings.Delivery.AllowPrivate})
 	a.Webhooks = a.newWebhooks(keys, settings)
+	a.Templates = template.New(w, d, a.Plans, nil)
 	a.Suppressions = suppression.New(w, d, suppression.Parts{Keys: keys, Accounts: a.Accounts, BaseURL: settings.BaseURL})
 	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans, Cursors: cursors,
-		Keys: keys, BaseURL: settings.BaseURL, Spam: settings.Spam, Webhooks: a.Webhooks, Suppressions: a.Suppressions,
+		Keys: keys, BaseURL: settings.BaseURL, Spam: settings.Spam, Webhooks: a.Webhooks, Suppressions: a.Suppressions, Templates: a.Templates,
 		Fetcher: email.NewFetcher(httpout.Config{Policy: settings.Outbound, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock})})
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
 
@@ -136,7 +140,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 // Routes returns the endpoints of all slices.
 func (a *App) Routes() []api.Route {
 	var routes []api.Route
-	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Suppressions, a.Emails, a.Delivery} {
+	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Templates, a.Suppressions, a.Emails, a.Delivery} {
 		routes = append(routes, slice.Routes()...)
 	}
 	return routes

@@ -81,7 +81,7 @@ func TestEveryScopeOpensItsRoutesAndNoOther(t *testing.T) {
 			}
 			answer := in.CallAs(key, route.Method, at(route, nobody), body(route.Method), nil)
 			refused := answer.Text("error", "code") == "insufficient_scope"
-			if should := route.Scope != "" && route.Scope != scope; refused != should {
+			if should := route.Scope != "" && route.Scope != scope || route.AndScope != ""; refused != should {
 				t.Errorf("%s %s with only %s: %d %s", route.Method, route.Path, scope, answer.Status, answer.Raw)
 			}
 		}
@@ -109,7 +109,8 @@ func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
 		hook := in.Call(http.MethodPost, "/webhooks", map[string]any{"url": "https://app.example.com/", "events": []string{"*"}}).Text("id")
 		things := map[string]string{"emails": in.Send("ann@example.net"), "domains": in.DomainID, "managed-tenants": customer.Text("id"), "webhooks": hook,
 			"webhook-deliveries": in.Call(http.MethodPost, "/webhooks/"+hook+"/test", nil).Text("id"),
-			"suppressions":       in.Call(http.MethodPost, "/suppressions", map[string]any{"email": "gone@example.net"}).Text("id")}
+			"suppressions":       in.Call(http.MethodPost, "/suppressions", map[string]any{"email": "gone@example.net"}).Text("id"),
+			"templates":          in.Call(http.MethodPost, "/templates", map[string]any{"name": "Welcome", "subject": "Hi", "html": "<p>Hi</p>"}).Text("id")}
 		_, stranger := in.NewWorkspace(plan.Unlimited)
 		for _, route := range public(in) {
 			if route.Access != api.Keyed || !strings.Contains(route.Path, "{") {
@@ -122,7 +123,7 @@ func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
 			if strings.Contains(route.Path, "{externalId}") {
 				id = "shop_4711"
 			}
-			valid := map[string]any{"scheduled_at": "in 10 minutes", "enabled": true, "name": "x", "domain": "x.test"}
+			valid := map[string]any{"scheduled_at": "in 10 minutes", "enabled": true, "name": "x", "domain": "x.test", "html": "x"}
 			header := map[string]string{"X-Request-Id": "the-same-id"}
 			foreign := in.CallAs(stranger, route.Method, at(route, id), valid, header)
 			missing := in.CallAs(stranger, route.Method, at(route, nobody), valid, header)

@@ -30,7 +30,7 @@ const decodeBuffer = 4096
 type base64Reader struct {
 	in    io.Reader
 	raw   [decodeBuffer]byte
-	group []byte // letters that wait for a full group of four
+	group []byte // letters that wait to be decoded, in groups of four
 	out   []byte
 	err   error
 }
@@ -54,24 +54,32 @@ func (r *base64Reader) fill() {
 	for _, c := range r.raw[:n] {
 		switch {
 		case isBase64(c):
-			if r.group = append(r.group, c); len(r.group) == 4 {
-				r.flush()
-			}
+			r.group = append(r.group, c)
 		case c == '=':
 			r.flush()
 		}
 	}
 	if errors.Is(err, io.EOF) {
 		r.flush()
+		return
 	}
+	whole := len(r.group) / 4 * 4
+	r.decode(r.group[:whole])
+	r.group = append(r.group[:0], r.group[whole:]...)
 }
 
-// flush decodes the group; a single letter is not even a byte and is dropped.
+// flush decodes what waits, whole groups or not; a single letter is not even a byte and is dropped.
 func (r *base64Reader) flush() {
-	if len(r.group) > 1 {
-		r.out, _ = base64.RawStdEncoding.AppendDecode(r.out, r.group) // letters only: what is left over at the end is dropped
+	whole := len(r.group) / 4 * 4
+	r.decode(r.group[:whole])
+	if rest := r.group[whole:]; len(rest) > 1 {
+		r.decode(rest)
 	}
 	r.group = r.group[:0]
+}
+
+func (r *base64Reader) decode(letters []byte) {
+	r.out, _ = base64.RawStdEncoding.AppendDecode(r.out, letters) // there is nothing but letters in it
 }
 
 func isBase64(c byte) bool {

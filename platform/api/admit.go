@@ -142,16 +142,28 @@ func (x *exchange) authorise() error {
 	if len(route.Roles) > 0 && !slices.Contains(route.Roles, x.caller.Role) {
 		return ErrRole.With("required", route.Roles)
 	}
-	if route.Scope != "" && !slices.Contains(x.caller.Scopes, route.Scope) {
+	needed := route.scopes()
+	if slices.ContainsFunc(needed, func(s Scope) bool { return !slices.Contains(x.caller.Scopes, s) }) {
 		if x.caller.KeyID == "" {
-			return ErrRole.With("required", []Scope{route.Scope})
+			return ErrRole.With("required", needed)
 		}
-		return ErrScope.With("required", []Scope{route.Scope}).With("granted", x.caller.Scopes)
+		return ErrScope.With("required", needed).With("granted", x.caller.Scopes)
 	}
 	if route.FreshTwoFactor && x.caller.TwoFactorStale {
 		return ErrTwoFactor
 	}
 	return nil
+}
+
+// scopes are all that a caller must carry.
+func (r Route) scopes() []Scope {
+	var needed []Scope
+	for _, scope := range []Scope{r.Scope, r.AndScope} {
+		if scope != "" {
+			needed = append(needed, scope)
+		}
+	}
+	return needed
 }
 
 // countRequest takes one from the caller's bucket and tells how much is left.

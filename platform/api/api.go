@@ -24,6 +24,8 @@ type Route struct {
 	Access  Access
 	// Scope is what a key, or the role of a session, must carry. Empty means any authenticated caller.
 	Scope Scope
+	// AndScope is a second one that is needed too.
+	AndScope Scope
 	// Roles are the roles a session must have one of. Empty means any.
 	Roles []Role
 	// FreshTwoFactor asks for a recent second factor if the user has one.

@@ -90,8 +90,8 @@ func content(types *schemas, t reflect.Type) map[string]any {
 
 func security(route Route) []map[string][]string {
 	scopes := []string{}
-	if route.Scope != "" {
-		scopes = append(scopes, string(route.Scope))
+	for _, scope := range route.scopes() {
+		scopes = append(scopes, string(scope))
 	}
 	switch route.Access {
 	case Public:

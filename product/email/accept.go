@@ -168,7 +168,8 @@ func newEmail(id ID, sender Sender, draft Draft, from domain.Domain, now time.Ti
 		MessageID: draft.MessageID, Status: Queued, From: draft.From.String(), FromDomain: draft.From.Domain, Subject: draft.Subject,
 		Addresses: Addresses{To: display(draft.To), Cc: display(draft.Cc), Bcc: display(draft.Bcc), ReplyTo: display(draft.ReplyTo)},
 		Tags:      draft.Tags, Metadata: draft.Metadata, IdempotencyKey: draft.IdempotencyKey,
-		TrackOpens: from.OpenTracking, TrackClicks: from.ClickTracking, ListUnsubscribe: draft.ListUnsubscribe, CreatedAt: now, UpdatedAt: now, QueuedAt: now,
+		TrackOpens: from.OpenTracking, TrackClicks: from.ClickTracking, ListUnsubscribe: draft.ListUnsubscribe,
+		Template: draft.Template, TemplateVersion: draft.TemplateVersion, CreatedAt: now, UpdatedAt: now, QueuedAt: now,
 	}
 	if e.MessageID == "" {
 		e.MessageID = message.NewMessageID(string(id), draft.From.Domain)

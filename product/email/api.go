@@ -12,6 +12,7 @@ import (
 	"postrider/platform/space"
 	"postrider/product/domain"
 	"postrider/product/plan"
+	"postrider/product/template"
 	"postrider/product/tenant"
 	"postrider/product/webhook"
 )
@@ -21,8 +22,8 @@ const maxSendBody = 128 << 20
 
 // Routes returns the endpoints of emails.
 func (s *Service) Routes() []api.Route {
-	sendErrors := []*api.Error{domain.ErrNotYours, domain.ErrAuthBroken, api.ErrDomainNotAllowed, tenant.ErrPaused, plan.ErrMonthlyQuota, api.ErrKeyReused, api.ErrTooLarge}
-	return append(s.attachmentRoutes(), []api.Route{
+	sendErrors := []*api.Error{domain.ErrNotYours, domain.ErrAuthBroken, api.ErrDomainNotAllowed, tenant.ErrPaused, plan.ErrMonthlyQuota, api.ErrKeyReused, api.ErrTooLarge, template.ErrRender}
+	return append(append(s.attachmentRoutes(), s.testSendRoutes(sendErrors)...), []api.Route{
 		s.removeDomainRoute(),
 		s.batchRoute(sendErrors),
 		s.spamCheckRoute(),
@@ -56,6 +57,9 @@ type sendBody struct {
 	Subject          string            `json:"subject" example:"Welcome"`
 	HTML             string            `json:"html" example:"<p>Hi Ann</p>"`
 	Text             *string           `json:"text" doc:"Made from html if absent; an empty string switches that off." example:"Hi Ann"`
+	Template         *templateBody     `json:"template" doc:"A template instead of html and text."`
+	TemplateID       string            `json:"template_id" doc:"The same as template.id."`
+	Variables        template.Values   `json:"variables" doc:"The same as template.variables."`
 	Headers          map[string]string `json:"headers"`
 	MessageID        string            `json:"message_id"`
 	Tags             []Tag             `json:"tags"`
@@ -70,6 +74,9 @@ type sendBody struct {
 	ListUnsubscribe  bool   `json:"list_unsubscribe" doc:"Add a link by which each recipient unsubscribes with one click."`
 	DeliverWithinSec *int64 `json:"deliver_within_sec" doc:"Stop trying after so many seconds." example:"3600"`
 	IdempotencyKey   string `json:"idempotency_key" doc:"The same as the Idempotency-Key header." example:"welcome:u_42:1"`
+
+	madeFrom    string // the template it was filled from
+	madeVersion int64
 }
 
 type sendRequest struct {
@@ -114,10 +121,13 @@ func (s *Service) handleSend(ctx context.Context, caller api.Caller, r sendReque
 	var wrong api.Fields
 	request := r.idempotency(&wrong, caller.Workspace)
 	r.Body.IdempotencyKey = request.Key
+	err := s.fromTemplate(ctx, caller.Workspace, &r.Body)
 	draft := r.Body.draft(&wrong, s.world.Clock.Now())
 	var receipt Receipt
 	var replayed bool
-	err := wrong.Err()
+	if err == nil {
+		err = wrong.Err()
+	}
 	if err == nil {
 		receipt, replayed, err = s.Accept(ctx, senderOf(caller), draft, request)
 	}

@@ -160,6 +160,9 @@ func (s *Service) admitOne(ctx context.Context, sender Sender, raw json.RawMessa
 	if err := api.Decode(raw, &body); err != nil {
 		return acceptance{}, api.Idempotency{}, err
 	}
+	if err := s.fromTemplate(ctx, sender.Workspace, &body); err != nil {
+		return acceptance{}, api.Idempotency{}, err
+	}
 	var wrong api.Fields
 	request := api.Idempotency{Workspace: sender.Workspace, Operation: "POST /emails/batch item", Key: api.CheckIdempotencyKey(&wrong, "", body.IdempotencyKey)}
 	draft := body.draft(&wrong, s.world.Clock.Now())

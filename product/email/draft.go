@@ -19,19 +19,22 @@ import (
 
 // Draft is an email that has been checked as far as it can be without looking anything up.
 type Draft struct {
-	From             address.Address
-	To, Cc, Bcc      []address.Address
-	ReplyTo          []address.Address
-	Subject          string
-	Content          Content
-	Tags             []Tag
-	Metadata         json.RawMessage
-	Files            []File
-	ScheduledAt      time.Time
-	DeliverWithin    time.Duration
-	TrackOpens       *bool
-	TrackClicks      *bool
-	ListUnsubscribe  bool
+	From            address.Address
+	To, Cc, Bcc     []address.Address
+	ReplyTo         []address.Address
+	Subject         string
+	Content         Content
+	Tags            []Tag
+	Metadata        json.RawMessage
+	Files           []File
+	ScheduledAt     time.Time
+	DeliverWithin   time.Duration
+	TrackOpens      *bool
+	TrackClicks     *bool
+	ListUnsubscribe bool
+	// Template and TemplateVersion are what the content was made from, if it was.
+	Template         string
+	TemplateVersion  int64
 	IdempotencyKey   string
 	MessageID        string
 	skipTextFromHTML bool
@@ -59,7 +62,7 @@ const (
 
 // draft turns the request into a draft and notes everything that is wrong with it.
 func (r sendBody) draft(wrong *api.Fields, now time.Time) Draft {
-	d := Draft{IdempotencyKey: r.IdempotencyKey}
+	d := Draft{IdempotencyKey: r.IdempotencyKey, Template: r.madeFrom, TemplateVersion: r.madeVersion}
 	r.checkAddresses(wrong, &d)
 	r.checkWords(wrong, &d)
 	d.Content.Headers = checkHeaders(wrong, r.Headers, d.ReplyTo)

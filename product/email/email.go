@@ -30,6 +30,7 @@ import (
 	"postrider/product/domain"
 	"postrider/product/plan"
 	"postrider/product/suppression"
+	"postrider/product/template"
 	"postrider/product/tenant"
 	"postrider/product/webhook"
 	"postrider/world"
@@ -93,6 +94,9 @@ type Email struct {
 	TrackClicks    bool
 	// ListUnsubscribe mail carries a link by which its recipient unsubscribes.
 	ListUnsubscribe bool
+	// Template and TemplateVersion are what the email was made from; empty and 0 if it was not.
+	Template        string
+	TemplateVersion int64
 	Failure         *Failure
 
 	CreatedAt, UpdatedAt, ScheduledAt, QueuedAt, SentAt, DeliveredAt time.Time
@@ -231,6 +235,7 @@ type Service struct {
 	spam         spam.Engine
 	webhooks     *webhook.Service
 	suppressions *suppression.Service
+	templates    *template.Service
 	// archives bounds how many archives are held in memory to be looked into.
 	archives *semaphore.Weighted
 }
@@ -254,6 +259,7 @@ type Parts struct {
 	Webhooks *webhook.Service
 	// Suppressions knows whom not to mail.
 	Suppressions *suppression.Service
+	Templates    *template.Service
 }
 
 // maxArchives times the largest file is what looking into archives may cost.
@@ -264,7 +270,7 @@ func New(w world.World, d *db.DB, parts Parts) *Service {
 	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, tenants: parts.Tenants,
 		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"),
 		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam,
-		webhooks: parts.Webhooks, suppressions: parts.Suppressions}
+		webhooks: parts.Webhooks, suppressions: parts.Suppressions, templates: parts.Templates}
 	if s.spam == nil {
 		s.spam = spam.Builtin{}
 	}

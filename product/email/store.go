@@ -17,26 +17,26 @@ func insertEmails(tx *db.Tx, all []acceptance) error {
 		e := a.email
 		values = append(values, e.ID, e.Workspace, e.Domain, db.NullText(e.Tenant), db.NullText(e.KeyID), e.Source, e.MessageID, e.Status, e.From,
 			e.FromDomain, encode(e.Addresses), e.Subject, encode(e.Tags), string(orEmptyObject(e.Metadata)), searchText(e),
-			db.NullText(e.IdempotencyKey), e.SizeBytes, e.Attachments, e.Recipients, e.TrackOpens, e.TrackClicks, e.ListUnsubscribe, e.Test, e.Provider,
+			db.NullText(e.IdempotencyKey), e.SizeBytes, e.Attachments, e.Recipients, e.TrackOpens, e.TrackClicks, e.ListUnsubscribe, db.NullText(e.Template), e.TemplateVersion, e.Test, e.Provider,
 			e.CreatedAt, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.ExpiresAt)
 	}
 	_, err := tx.InsertRows(`
 		INSERT INTO email (id, workspace_id, domain_id, tenant_id, api_key_id, source, message_id, status, sender, sender_domain,
 			addresses, subject, tags, metadata, search, idempotency_key, size_bytes, attachment_count, recipient_count,
-			track_opens, track_clicks, list_unsubscribe, test, provider, created_at, updated_at, scheduled_at, queued_at, expires_at)`, 29, values, ``)
+			track_opens, track_clicks, list_unsubscribe, template_id, template_version, test, provider, created_at, updated_at, scheduled_at, queued_at, expires_at)`, 31, values, ``)
 	return err
 }
 
 const emailColumns = `email.id, email.workspace_id, domain_id, tenant_id, api_key_id, source, message_id, status, delayed, sender,
 	sender_domain, addresses, subject, tags, metadata, idempotency_key, size_bytes, attachment_count, recipient_count, track_opens,
-	track_clicks, list_unsubscribe, test, provider, failure, created_at, updated_at, scheduled_at, queued_at, sent_at, email.delivered_at, expires_at`
+	track_clicks, list_unsubscribe, template_id, template_version, test, provider, failure, created_at, updated_at, scheduled_at, queued_at, sent_at, email.delivered_at, expires_at`
 
 func scanEmail(s db.Scanner) (Email, error) {
 	var e Email
 	var addresses, tags, metadata, failure string
 	err := s.Scan(&e.ID, &e.Workspace, &e.Domain, db.Text(&e.Tenant), db.Text(&e.KeyID), &e.Source, &e.MessageID, &e.Status, &e.Delayed, &e.From,
 		&e.FromDomain, &addresses, &e.Subject, &tags, &metadata, db.Text(&e.IdempotencyKey), &e.SizeBytes, &e.Attachments, &e.Recipients,
-		&e.TrackOpens, &e.TrackClicks, &e.ListUnsubscribe, &e.Test, &e.Provider, db.Text(&failure), db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), db.Time(&e.ScheduledAt),
+		&e.TrackOpens, &e.TrackClicks, &e.ListUnsubscribe, db.Text(&e.Template), &e.TemplateVersion, &e.Test, &e.Provider, db.Text(&failure), db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), db.Time(&e.ScheduledAt),
 		db.Time(&e.QueuedAt), db.Time(&e.SentAt), db.Time(&e.DeliveredAt), db.Time(&e.ExpiresAt))
 	if err != nil {
 		return e, err

@@ -63,6 +63,10 @@ func (p *pageQuery) filter(q listQuery) {
 		p.add(`REPLACE(tags, ?, '') <> tags`, encode(Tag{name, value})) // unlike LIKE, it minds the case on both engines
 		p.whole = append(p.whole, wordOfTag(Tag{name, value}))
 	}
+	if q.Template != "" {
+		p.add("template_id = ?", q.Template)
+		p.whole = append(p.whole, wordOfTemplate(q.Template))
+	}
 	if q.Tenant != "" {
 		p.add("tenant_id = ?", q.Tenant)
 		p.whole = append(p.whole, wordOfTenant(q.Tenant))

@@ -81,7 +81,7 @@ func (s *Service) newEvent(e *Email, headers map[string]string, kind, recipient 
 	data := eventData{
 		EmailID: e.ID, MessageID: e.MessageID, CreatedAt: api.Time(e.CreatedAt), From: e.From, Recipient: api.Ref(recipient),
 		Subject: e.Subject, Status: statusOf[kind], Tags: map[string]string{}, Metadata: orEmptyObject(e.Metadata),
-		Headers: []headerPair{}, DomainID: string(e.Domain), extras: more,
+		Headers: []headerPair{}, Template: api.Ref(e.Template), DomainID: string(e.Domain), extras: more,
 	}
 	data.To = slices.Concat(e.Addresses.To, e.Addresses.Cc, e.Addresses.Bcc)
 	if recipient != "" {

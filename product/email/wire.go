@@ -31,7 +31,7 @@ type Row struct {
 	Source      Source      `json:"source" example:"api"`
 	KeyID       api.Ref     `json:"api_key_id" example:"0193a1e0-2222-7000-8000-0000000000a1"`
 	TemplateID  api.Ref     `json:"template_id"`
-	Version     *int        `json:"template_version"`
+	Version     *int64      `json:"template_version"`
 	BroadcastID api.Ref     `json:"broadcast_id"`
 	RunID       api.Ref     `json:"automation_run_id"`
 	TopicID     api.Ref     `json:"topic_id"`
@@ -135,12 +135,16 @@ func newRow(e Email) Row {
 	if e.Node() != "" {
 		provider = Direct
 	}
+	var version *int64
+	if e.TemplateVersion > 0 {
+		version = &e.TemplateVersion
+	}
 	tags := e.Tags
 	if tags == nil {
 		tags = []Tag{}
 	}
 	return Row{
-		Object: "email", ID: e.ID, MessageID: e.MessageID, Status: e.Status, LastEvent: LastEvent(e.Status, e.Delayed), From: e.From,
+		Object: "email", ID: e.ID, MessageID: e.MessageID, TemplateID: api.Ref(e.Template), Version: version, Status: e.Status, LastEvent: LastEvent(e.Status, e.Delayed), From: e.From,
 		To: e.Addresses.To, Cc: e.Addresses.Cc, Bcc: e.Addresses.Bcc, ReplyTo: e.Addresses.ReplyTo, Subject: e.Subject,
 		CreatedAt: api.Time(e.CreatedAt), UpdatedAt: api.Time(e.UpdatedAt), ScheduledAt: api.Time(e.ScheduledAt), QueuedAt: api.Time(e.QueuedAt),
 		SentAt: api.Time(e.SentAt), DeliveredAt: api.Time(e.DeliveredAt), DomainID: string(e.Domain), TenantID: api.Ref(e.Tenant),

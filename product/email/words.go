@@ -12,9 +12,10 @@ import (
 
 // Marks are put before words that only a filter asks for. They begin with a digit no word of a text would be followed by.
 const (
-	markDomain = "0d"
-	markTag    = "0g"
-	markTenant = "0m"
+	markDomain   = "0d"
+	markTag      = "0g"
+	markTenant   = "0m"
+	markTemplate = "0e"
 )
 
 // searchText is what a search looks through: lower case, because the engines disagree about the case of other letters.
@@ -34,9 +35,10 @@ func hashed(mark, text string) string {
 	return fmt.Sprintf("%s%016x", mark, h.Sum64())
 }
 
-func wordOfDomain(id string) string { return hashed(markDomain, id) }
-func wordOfTag(tag Tag) string      { return hashed(markTag, tag.Name+":"+tag.Value) }
-func wordOfTenant(id string) string { return hashed(markTenant, id) }
+func wordOfDomain(id string) string   { return hashed(markDomain, id) }
+func wordOfTag(tag Tag) string        { return hashed(markTag, tag.Name+":"+tag.Value) }
+func wordOfTenant(id string) string   { return hashed(markTenant, id) }
+func wordOfTemplate(id string) string { return hashed(markTemplate, id) }
 
 // wordOfID is an id as one word: the same as in the message id that is made of it.
 func wordOfID(id string) string { return strings.ReplaceAll(id, "-", "") }
@@ -46,6 +48,9 @@ func wordsOf(e Email) []string {
 	words := append(db.Words(strings.Join(textsOf(e), " ")), wordOfID(string(e.ID)), wordOfDomain(string(e.Domain)))
 	for _, tag := range e.Tags {
 		words = append(words, wordOfTag(tag))
+	}
+	if e.Template != "" {
+		words = append(words, wordOfTemplate(e.Template))
 	}
 	if e.Tenant != "" {
 		words = append(words, wordOfTenant(e.Tenant))
