@@ -15,9 +15,9 @@ func decodeTransfer(r io.Reader, fields []Field) io.Reader {
 	encoding, _, _ := strings.Cut(fieldValue(fields, "Content-Transfer-Encoding"), ";")
 	switch strings.ToLower(strings.TrimSpace(encoding)) {
 	case "base64":
-		return &base64Reader{in: r}
+		return &base64Reader{decoder: decoder{in: r}}
 	case "quoted-printable":
-		return &quotedReader{in: r}
+		return &quotedReader{decoder: decoder{in: r}}
 	}
 	return r
 }
@@ -25,27 +25,35 @@ func decodeTransfer(r io.Reader, fields []Field) io.Reader {
 // decodeBuffer is how much encoded text is read at once.
 const decodeBuffer = 4096
 
+// decoder is what decoders have in common: encoded text that was read, and decoded text that nobody has taken yet.
+type decoder struct {
+	in  io.Reader
+	raw [decodeBuffer]byte
+	out []byte
+	err error
+}
+
+// hand gives out decoded text, and has more decoded when there is none.
+func (d *decoder) hand(p []byte, fill func()) (int, error) {
+	for len(d.out) == 0 {
+		if d.err != nil {
+			return 0, d.err
+		}
+		fill()
+	}
+	n := copy(p, d.out)
+	d.out = d.out[n:]
+	return n, nil
+}
+
 // base64Reader decodes base64 and looks past everything that is not part of it. Padding may stand in the middle: some programs
 // encode in pieces.
 type base64Reader struct {
-	in    io.Reader
-	raw   [decodeBuffer]byte
+	decoder
 	group []byte // letters that wait to be decoded, in groups of four
-	out   []byte
-	err   error
 }
 
-func (r *base64Reader) Read(p []byte) (int, error) {
-	for len(r.out) == 0 {
-		if r.err != nil {
-			return 0, r.err
-		}
-		r.fill()
-	}
-	n := copy(p, r.out)
-	r.out = r.out[n:]
-	return n, nil
-}
+func (r *base64Reader) Read(p []byte) (int, error) { return r.hand(p, r.fill) }
 
 func (r *base64Reader) fill() {
 	n, err := r.in.Read(r.raw[:])
@@ -88,24 +96,11 @@ func isBase64(c byte) bool {
 
 // quotedReader decodes quoted-printable. An escape that is none stays as it is.
 type quotedReader struct {
-	in     io.Reader
-	raw    [decodeBuffer]byte
+	decoder
 	escape []byte // an = and what followed it so far
-	out    []byte
-	err    error
 }
 
-func (r *quotedReader) Read(p []byte) (int, error) {
-	for len(r.out) == 0 {
-		if r.err != nil {
-			return 0, r.err
-		}
-		r.fill()
-	}
-	n := copy(p, r.out)
-	r.out = r.out[n:]
-	return n, nil
-}
+func (r *quotedReader) Read(p []byte) (int, error) { return r.hand(p, r.fill) }
 
 func (r *quotedReader) fill() {
 	n, err := r.in.Read(r.raw[:])

@@ -123,6 +123,29 @@ func countMembers(tx *db.Tx, ws space.ID) (int64, error) {
 		WHERE workspace_id = $1`, ws)
 }
 
+type workspacePlan struct {
+	workspace space.ID
+	plan      plan.Name
+}
+
+// selectPlans serves work across workspaces.
+func selectPlans(tx *db.Tx, workspaces []space.ID) ([]workspacePlan, error) {
+	return db.All(tx, func(s db.Scanner) (p workspacePlan, err error) {
+		err = s.Scan(&p.workspace, &p.plan)
+		return p, err
+	}, `
+		SELECT id, plan FROM account_workspace
+		WHERE id {in $1}`, workspaces)
+}
+
+func selectVerifiedOwners(tx *db.Tx, ws space.ID) ([]string, error) {
+	return db.All(tx, db.Value[string], `
+		SELECT u.email FROM account_member m
+		JOIN account_user u ON u.id = m.user_id
+		WHERE m.workspace_id = $1 AND m.role = 'owner' AND u.verified_at IS NOT NULL
+		ORDER BY m.created_at, m.id`, ws)
+}
+
 func countOwners(tx *db.Tx, ws space.ID) (int64, error) {
 	return db.One(tx, db.Value[int64], `
 		SELECT COUNT(*) FROM account_member

@@ -34,6 +34,21 @@ type Workspace struct {
 	CreatedAt time.Time
 }
 
+// Plans returns the plans of workspaces, for work across them.
+func (s *Service) Plans(tx *db.Tx, workspaces []space.ID) (map[space.ID]plan.Name, error) {
+	rows, err := selectPlans(tx, workspaces)
+	plans := make(map[space.ID]plan.Name, len(rows))
+	for _, row := range rows {
+		plans[row.workspace] = row.plan
+	}
+	return plans, err
+}
+
+// VerifiedOwners returns the addresses of the owners of a workspace that are known to be theirs, the oldest first.
+func (s *Service) VerifiedOwners(tx *db.Tx, ws space.ID) ([]string, error) {
+	return selectVerifiedOwners(tx, ws)
+}
+
 // Workspace returns a workspace, or db.ErrNotFound.
 func (s *Service) Workspace(tx *db.Tx, id space.ID) (Workspace, error) {
 	return selectWorkspace(tx, id)

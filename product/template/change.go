@@ -142,7 +142,7 @@ func (s *Service) Archive(ctx context.Context, ws space.ID, name string) (t Temp
 		if t, err = lock(tx, ws, name); err != nil || t.Status == Archived {
 			return err
 		}
-		if err := errors.Join(deleteAlias(tx, t), countDown(tx, ws)); err != nil {
+		if err := errors.Join(deleteAlias(tx, t), total.Down(tx, ws)); err != nil {
 			return err
 		}
 		t.Status, t.Alias, t.ArchivedAt, t.UpdatedAt = Archived, "", tx.Now(), tx.Now()

@@ -89,7 +89,7 @@ func (s *Service) add(ctx context.Context, caller api.Caller, t Template, source
 		if err := claimAlias(tx, t); err != nil {
 			return err
 		}
-		counted, err := countUp(tx, t.Workspace, p.Limits.Templates)
+		counted, err := total.Up(tx, t.Workspace, p.Limits.Templates)
 		if err != nil {
 			return err
 		}
@@ -143,7 +143,7 @@ func claimAlias(tx *db.Tx, t Template) error {
 }
 
 func fullError(tx *db.Tx, p plan.Plan, ws space.ID) error {
-	used, err := selectTotal(tx, ws)
+	used, err := total.Of(tx, ws)
 	if err != nil {
 		return err
 	}

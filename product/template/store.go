@@ -9,6 +9,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
+	"postrider/product/plan"
 )
 
 func insertTemplate(tx *db.Tx, t Template, draft *Source) error {
@@ -175,38 +176,5 @@ func updateActivated(tx *db.Tx, ws space.ID, id VersionID) error {
 	return err
 }
 
-// countUp counts one more template, unless that would pass the limit. The condition is in the statement, so parallel creates
-// cannot slip past it together.
-func countUp(tx *db.Tx, ws space.ID, limit *int64) (bool, error) {
-	most := int64(1) << 62
-	if limit != nil {
-		most = *limit
-	}
-	if most == 0 {
-		return false, nil
-	}
-	n, err := tx.Exec(`
-		INSERT INTO template_total (workspace_id, templates)
-		VALUES ($1, 1)
-		ON CONFLICT (workspace_id) DO UPDATE
-		SET templates = template_total.templates + 1
-		WHERE template_total.templates < $2`, ws, most)
-	return n == 1, err
-}
-
-func countDown(tx *db.Tx, ws space.ID) error {
-	_, err := tx.Exec(`
-		UPDATE template_total SET templates = templates - 1
-		WHERE workspace_id = $1`, ws)
-	return err
-}
-
-func selectTotal(tx *db.Tx, ws space.ID) (int64, error) {
-	total, err := db.One(tx, db.Value[int64], `
-		SELECT templates FROM template_total
-		WHERE workspace_id = $1`, ws)
-	if errors.Is(err, db.ErrNotFound) {
-		return 0, nil
-	}
-	return total, err
-}
+// total is how many templates a workspace has.
+var total = plan.Total{Table: "template_total", Column: "templates"}

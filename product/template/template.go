@@ -104,7 +104,7 @@ func (s *Service) Get(tx *db.Tx, ws space.ID, name string) (Template, error) {
 }
 
 // Count returns how many templates a workspace has that are not archived.
-func (s *Service) Count(tx *db.Tx, ws space.ID) (int64, error) { return selectTotal(tx, ws) }
+func (s *Service) Count(tx *db.Tx, ws space.ID) (int64, error) { return total.Of(tx, ws) }
 
 // open returns the error of a template that was put away.
 func (t Template) open() error {

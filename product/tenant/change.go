@@ -147,7 +147,7 @@ func (s *Service) Delete(ctx context.Context, ws space.ID, id string) error {
 		if t.Domains > 0 {
 			return ErrHasDomains.With("domain_count", t.Domains)
 		}
-		if err := errors.Join(deleteTenant(tx, ws, t.ID), deleteUsage(tx, ws, t.ID), countDown(tx, ws)); err != nil {
+		if err := errors.Join(deleteTenant(tx, ws, t.ID), deleteUsage(tx, ws, t.ID), total.Down(tx, ws)); err != nil {
 			return err
 		}
 		t.UpdatedAt = tx.Now()

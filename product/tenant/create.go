@@ -75,7 +75,7 @@ func (s *Service) add(tx *db.Tx, p plan.Plan, t Tenant) (Tenant, bool, error) {
 		t, err = selectByExternalID(tx, t.Workspace, t.ExternalID)
 		return t, true, err
 	}
-	counted, err := countUp(tx, t.Workspace, p.Limits.ManagedTenants)
+	counted, err := total.Up(tx, t.Workspace, p.Limits.ManagedTenants)
 	if err != nil {
 		return Tenant{}, false, err
 	}
@@ -86,7 +86,7 @@ func (s *Service) add(tx *db.Tx, p plan.Plan, t Tenant) (Tenant, bool, error) {
 }
 
 func fullError(tx *db.Tx, p plan.Plan, ws space.ID) error {
-	used, err := selectTotal(tx, ws)
+	used, err := total.Of(tx, ws)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"postrider/platform/db"
 	"postrider/platform/space"
+	"postrider/product/plan"
 )
 
 // insertTenant returns false if the workspace has a customer of this external id already.
@@ -136,38 +137,8 @@ func deleteTenant(tx *db.Tx, ws space.ID, id ID) error {
 	return err
 }
 
-// countUp counts one more customer, unless that would pass the limit. The condition is in the statement, so parallel creates
-// cannot slip past it together.
-func countUp(tx *db.Tx, ws space.ID, limit *int64) (bool, error) {
-	most := int64(1) << 62
-	if limit != nil {
-		most = *limit
-	}
-	n, err := tx.Exec(`
-		INSERT INTO tenant_total (workspace_id, tenants)
-		VALUES ($1, 1)
-		ON CONFLICT (workspace_id) DO UPDATE
-		SET tenants = tenant_total.tenants + 1
-		WHERE tenant_total.tenants < $2`, ws, most)
-	return n == 1, err
-}
-
-func countDown(tx *db.Tx, ws space.ID) error {
-	_, err := tx.Exec(`
-		UPDATE tenant_total SET tenants = tenants - 1
-		WHERE workspace_id = $1`, ws)
-	return err
-}
-
-func selectTotal(tx *db.Tx, ws space.ID) (int64, error) {
-	total, err := db.One(tx, db.Value[int64], `
-		SELECT tenants FROM tenant_total
-		WHERE workspace_id = $1`, ws)
-	if errors.Is(err, db.ErrNotFound) {
-		return 0, nil
-	}
-	return total, err
-}
+// total is how many customers a workspace has.
+var total = plan.Total{Table: "tenant_total", Column: "tenants"}
 
 // addUsage adds to the month, or begins it. A month that is over is not counted again.
 func addUsage(tx *db.Tx, ws space.ID, id ID, u usage) error {

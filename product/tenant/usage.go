@@ -42,4 +42,4 @@ func (s *Service) Return(tx *db.Tx, ws space.ID, id string, recipients int64, ta
 }
 
 // Count tells how many customers the workspace has.
-func (s *Service) Count(tx *db.Tx, ws space.ID) (int64, error) { return selectTotal(tx, ws) }
+func (s *Service) Count(tx *db.Tx, ws space.ID) (int64, error) { return total.Of(tx, ws) }

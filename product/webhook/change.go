@@ -144,7 +144,7 @@ func (s *Service) Delete(ctx context.Context, caller api.Caller, id string) erro
 		if err := mayManage(caller, e); err != nil {
 			return err
 		}
-		return errors.Join(cancelDeliveries(tx, ws, e.ID), deleteEndpoint(tx, ws, e.ID), countDown(tx, ws), queue.Finish(tx, id))
+		return errors.Join(cancelDeliveries(tx, ws, e.ID), deleteEndpoint(tx, ws, e.ID), total.Down(tx, ws), queue.Finish(tx, id))
 	})
 	s.doubt(ID(id))
 	return err

@@ -148,10 +148,10 @@ func (s *Service) retentions(tx *db.Tx, endpoints map[space.ID][]*Endpoint) (map
 	for ws := range endpoints {
 		workspaces = append(workspaces, ws)
 	}
-	plans, err := selectPlans(tx, workspaces)
+	plans, err := s.parts.Accounts.Plans(tx, workspaces)
 	keep := map[space.ID]time.Duration{}
-	for _, p := range plans {
-		keep[p.workspace] = s.retention(p.plan)
+	for ws, name := range plans {
+		keep[ws] = s.retention(name)
 	}
 	return keep, err
 }

@@ -66,7 +66,7 @@ func minute(at time.Time) string { return at.UTC().Format("2006-01-02 15:04 UTC"
 
 // notify queues a mail to each owner of the endpoint's workspace.
 func (s *Service) notify(tx *db.Tx, e *Endpoint, write func(*Endpoint) (subject, text string)) error {
-	owners, err := selectOwners(tx, e.Workspace)
+	owners, err := s.parts.Accounts.VerifiedOwners(tx, e.Workspace)
 	if err != nil {
 		return err
 	}

@@ -61,7 +61,7 @@ func (s *Service) Create(ctx context.Context, caller api.Caller, in NewEndpoint)
 		if err := s.checkFilters(tx, e); err != nil {
 			return err
 		}
-		counted, err := countUp(tx, e.Workspace, p.Limits.Webhooks)
+		counted, err := total.Up(tx, e.Workspace, p.Limits.Webhooks)
 		if err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func (s *Service) Create(ctx context.Context, caller api.Caller, in NewEndpoint)
 }
 
 func fullError(tx *db.Tx, p plan.Plan, e Endpoint) error {
-	used, err := selectTotal(tx, e.Workspace)
+	used, err := total.Of(tx, e.Workspace)
 	if err != nil {
 		return err
 	}

@@ -168,4 +168,4 @@ func New(w world.World, d *db.DB, parts Parts, config Config) *Service {
 }
 
 // Count tells how many endpoints the workspace has.
-func (s *Service) Count(tx *db.Tx, ws space.ID) (int64, error) { return selectTotal(tx, ws) }
+func (s *Service) Count(tx *db.Tx, ws space.ID) (int64, error) { return total.Of(tx, ws) }
