@@ -103,7 +103,9 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	a.Plans = plan.New(settings.Plans)
 	settings.Account.BaseURL = settings.BaseURL
 	if settings.NoticesFrom.Domain != "" {
-		settings.Account.Postman = &postman{app: a, from: settings.NoticesFrom}
+		postman := &postman{app: a, from: settings.NoticesFrom}
+		settings.Account.Postman = postman
+		settings.Delivery.Reports = delivery.Reports{From: settings.NoticesFrom, Postman: postman}
 	}
 	settings.Account.Counters = map[string]account.Counter{
 		"templates":        func(tx *db.Tx, ws space.ID) (int64, error) { return a.Templates.Count(tx, ws) },

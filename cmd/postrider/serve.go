@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -88,9 +89,12 @@ type serveCommand struct {
 
 	InsecureTestNetwork bool   `help:"Allow mail to private and loopback addresses. Tests only."`
 	Resolver            string `help:"Name server to ask instead of the machine's." env:"POSTRIDER_RESOLVER"`
+	ResolverValidates   bool   `help:"Believe --resolver when it calls an answer signed (DNSSEC), though it is on another machine: the way to it must be safe." env:"POSTRIDER_RESOLVER_VALIDATES"`
 	SMTPPort            int    `name:"smtp-port" help:"Port of other mail servers." default:"25"`
 	InsecureTestClock   bool   `help:"Obey POSTRIDER_CLOCK_FILE. Tests only."`
 }
+
+var errWhichResolver = errors.New("--resolver-validates goes with --resolver; a validating server on this machine is believed without")
 
 // Run serves until it is told to stop.
 func (c serveCommand) Run(ctx context.Context) error {
@@ -98,7 +102,12 @@ func (c serveCommand) Run(ctx context.Context) error {
 		return errClockRefused
 	}
 	w := realWorld(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level(c.Verbose)})), c.ClockFile)
-	if c.Resolver != "" {
+	switch {
+	case c.Resolver == "" && c.ResolverValidates:
+		return errWhichResolver
+	case c.ResolverValidates:
+		w.Resolver = world.NewTrustedResolver([]string{c.Resolver})
+	case c.Resolver != "":
 		w.Resolver = world.NewResolver([]string{c.Resolver})
 	}
 	proxies, err := parsePrefixes(c.Proxies)

@@ -10,6 +10,7 @@ import (
 
 	"postrider/mail/report"
 	"postrider/mail/smtp"
+	"postrider/mail/tlspolicy"
 	"postrider/product/delivery/internal/shape"
 	"postrider/product/email"
 	"postrider/world"
@@ -39,7 +40,7 @@ func (s *Service) attempt(j *job, c *connection) *talk {
 	a := &t.outcome.Attempt
 	t.outcome.Taken = j.taken
 	*a = email.Attempt{ID: s.world.NewID(), Number: j.taken.Recipient.Attempts, StartedAt: s.now()}
-	a.ISP, a.Node, a.Helo, a.TLS.Policy = j.taken.Recipient.ISP, s.config.Node, s.config.Hello, string(tlsNone)
+	a.ISP, a.Node, a.Helo, a.TLS.Policy = j.taken.Recipient.ISP, s.config.Node, s.config.Hello, string(tlspolicy.None)
 	t.letter = s.letters.borrow(s, j.taken)
 	defer s.letters.giveBack(t.letter)
 	var err error
@@ -70,7 +71,7 @@ func (t *talk) tryServers(ctx context.Context) {
 		return
 	}
 	if t.connection.line != nil {
-		if !t.fits(found) {
+		if !t.fits(ctx, found) {
 			t.connection.hangUp()
 		} else if t.send(ctx) {
 			return
@@ -79,16 +80,22 @@ func (t *talk) tryServers(ctx context.Context) {
 	lookupErr := error(nil)
 	tried := 0
 	for _, host := range found.hosts {
-		addrs, err := routes.addresses(ctx, host)
+		addrs, answer, err := routes.addresses(ctx, host)
 		if err != nil {
 			lookupErr = worse(lookupErr, err)
+			continue
+		}
+		decision, err := t.agree(ctx, found, host, answer)
+		if err != nil {
+			tried++
+			t.leaveAlone(host, err)
 			continue
 		}
 		for _, addr := range addrs[:min(len(addrs), maxServers)] {
 			if tried++; tried > maxServers {
 				return
 			}
-			if t.converse(ctx, host, netip.AddrPortFrom(addr, uint16(t.service.config.Port))) {
+			if t.converse(ctx, server{host, netip.AddrPortFrom(addr, uint16(t.service.config.Port)), answer, decision}) {
 				return
 			}
 		}
@@ -98,11 +105,19 @@ func (t *talk) tryServers(ctx context.Context) {
 	}
 }
 
-// fits tells whether the open conversation is with a server of the recipient's. Sites are told apart by their best servers only,
-// and another domain of the site may have had a different one in reserve.
-func (t *talk) fits(found route) bool {
+// server is one to speak to, and how.
+type server struct {
+	host      string
+	addr      netip.AddrPort
+	addresses world.Answer // how addr was found
+	decision  tlspolicy.Decision
+}
+
+// fits tells whether the open conversation is with a server of the recipient's, and as protected as it must be. Sites are told apart
+// by their best servers only, and another domain of the site may have had a different one in reserve.
+func (t *talk) fits(ctx context.Context, found route) bool {
 	host := t.connection.line.host
-	return slices.Contains(found.hosts, host) || t.service.table.Serves(found.site, host)
+	return (slices.Contains(found.hosts, host) || t.service.table.Serves(found.site, host)) && t.protects(ctx, found)
 }
 
 // worse keeps the error that leaves more hope: one server whose name was not answered is reason to look again.
@@ -114,18 +129,14 @@ func worse(before, now error) error {
 }
 
 // converse hands the message to one server. It tells whether the server has decided, for or against; if not, another may.
-func (t *talk) converse(ctx context.Context, host string, to netip.AddrPort) bool {
-	policy := tlsOpportunistic
-	if t.job.taken.Domain.TLS == tlsEnforced || t.job.work.TLSRequired {
-		policy = tlsRequired
-	}
-	opened, err := t.connect(ctx, host, to, policy)
+func (t *talk) converse(ctx context.Context, to server) bool {
+	opened, err := t.connect(ctx, to, true)
 	var failed *smtp.Error
-	if errors.As(err, &failed) && failed.Stage == smtp.StageStartTLS && policy == tlsOpportunistic {
-		opened, err = t.connect(ctx, host, to, tlsNone)
+	if errors.As(err, &failed) && failed.Stage == smtp.StageStartTLS && to.decision.PlaintextAllowed {
+		opened, err = t.connect(ctx, to, false)
 	}
 	a := &t.outcome.Attempt
-	a.MXHost, a.MXIP, a.MXPort = host, to.Addr(), int(to.Port())
+	a.MXHost, a.MXIP, a.MXPort = to.host, to.addr.Addr(), int(to.addr.Port())
 	if err != nil {
 		t.brokeOff(err, false)
 		return false
@@ -177,6 +188,7 @@ func (t *talk) answered(r smtp.RecipientResult) {
 	if r.Accepted {
 		a.Outcome, a.Stage, t.outcome.Decision = email.AttemptAccepted, smtp.StageEndOfData, email.Done
 		a.NextAt, a.Class, t.outcome.Class = time.Time{}, nil, report.Verdict{} // of a server that was tried before
+		t.protected()
 		t.hear(r)
 		return
 	}

@@ -6,6 +6,7 @@ import (
 	"postrider/mail/smtp"
 	"postrider/product/delivery/internal/shape"
 	"postrider/product/email"
+	"postrider/world"
 )
 
 // connection is a place that the shaper has given, and the socket on it. One goroutine owns both for their whole life: it takes
@@ -19,12 +20,14 @@ type connection struct {
 
 // line is a conversation with one server that can take another message.
 type line struct {
-	client   *smtp.Client
-	host     string
-	local    netip.Addr
-	remote   netip.AddrPort
-	tls      email.TLSFacts
-	messages int
+	client     *smtp.Client
+	host       string
+	local      netip.Addr
+	remote     netip.AddrPort
+	addresses  world.Answer // how remote was found
+	encryption agreed
+	tls        email.TLSFacts
+	messages   int
 }
 
 // run carries jobs until the connection is over or its place is given to another.

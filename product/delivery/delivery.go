@@ -6,12 +6,13 @@
 // one transaction; between steps the conversations go on, outside any transaction. If the process dies, the leases of what it
 // had claimed run out and another step claims it again.
 //
-//	Owns     delivery_state
-//	Queues   mail (claims and settles; product/email adds)
+//	Owns     delivery_state, delivery_encryption, delivery_encryption_day
+//	Queues   mail (claims and settles; product/email adds), tls_report
 package delivery
 
 import (
 	"context"
+	"crypto/x509"
 	"sync"
 	"time"
 
@@ -43,6 +44,10 @@ type Config struct {
 	MaxHeld int
 	// Providers is what is known about other servers.
 	Providers Providers
+	// Roots are the authorities by which servers that must prove their names are checked; nil means those of the machine.
+	Roots *x509.CertPool
+	// Reports is who tells domains how well their encryption works, if they want to know; without a sender nobody is told.
+	Reports Reports
 	// Inline holds each conversation inside the step that begins it, without goroutines. The simulator needs that to be repeatable.
 	Inline bool
 }
@@ -72,6 +77,8 @@ type Service struct {
 	table   shape.Table
 	routes  *routes
 	letters *letters
+
+	encryption *encryption
 
 	wake    chan struct{}   // buffered; receives when a step has something to do
 	lookups chan struct{}   // holds a token for every domain that is being looked up
@@ -111,7 +118,8 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 		letters: newLetters(), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
 		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(),
 	}
-	s.routes = newRoutes(w, config, s.table)
+	s.encryption = newEncryption(w, d, config)
+	s.routes = newRoutes(w, config, s.table, s.encryption)
 	s.life, s.cutOff = context.WithCancel(context.Background())
 	s.shaper = shape.New(shape.Config{Providers: s.table, MaxItems: config.MaxHeld, MaxPathItems: max(config.MaxHeld/pathShare, 1), MaxConnections: config.MaxInFlight})
 	return s
@@ -126,6 +134,9 @@ func (s *Service) Workers() []queue.Worker {
 		{Name: "delivery", Step: s.Step, Topics: []string{email.Lane.Topic(), email.LaneOf(s.config.Node).Topic()}, Wake: s.wake, Every: idleLook, Next: s.Next},
 		{Name: "delivery leases", Step: s.RenewLeases, Every: renewEvery},
 		{Name: "delivery state", Step: s.saveState, Every: saveEvery},
+		{Name: "delivery encryption", Step: s.encryption.save, Every: saveEvery},
+		{Name: "delivery encryption of old", Step: s.encryption.forgetOld, Every: time.Hour},
+		{Name: "delivery encryption reports", Step: s.report, Topics: []string{reportLane.Topic()}, Every: time.Minute},
 	}
 }
 

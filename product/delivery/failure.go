@@ -88,6 +88,9 @@ func (t *talk) brokeOff(err error, sentFinalDot bool) {
 	}
 	t.classify(reply)
 	t.hearFailure(reply)
+	if ofPolicy(err) {
+		t.heard.Failure = shape.OurOwn
+	}
 }
 
 // hearFailure passes a failure on to the shaper.

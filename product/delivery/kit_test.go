@@ -122,9 +122,22 @@ type node struct {
 
 func newNode(t *testing.T, in *apptest.Installation, options ...func(*delivery.Config)) *node {
 	t.Helper()
+	r := newRoads(in.App.World)
+	return newNodeIn(t, in, r, r, options...)
+}
+
+// network is what a node sees of the world.
+type network interface {
+	world.Resolver
+	world.Dialer
+}
+
+// newNodeIn puts a node into a network that is built on roads.
+func newNodeIn(t *testing.T, in *apptest.Installation, around network, r *roads, options ...func(*delivery.Config)) *node {
+	t.Helper()
 	w := in.App.World
-	n := &node{t: t, in: in, roads: newRoads(w)}
-	w.Resolver, w.Dialer = n.roads, n.roads
+	n := &node{t: t, in: in, roads: r}
+	w.Resolver, w.Dialer = around, around
 	_, port, err := net.SplitHostPort(in.Sandbox.SMTPAddr())
 	if err != nil {
 		t.Fatal(err)
@@ -151,6 +164,20 @@ func (n *node) step() bool {
 		n.t.Fatal(err)
 	}
 	return busy
+}
+
+// work does a step of one of the node's workers.
+func (n *node) work(name string) {
+	n.t.Helper()
+	for _, worker := range n.Workers() {
+		if worker.Name == name {
+			if _, err := worker.Step(n.t.Context()); err != nil {
+				n.t.Fatal(err)
+			}
+			return
+		}
+	}
+	n.t.Fatalf("there is no worker %q", name)
 }
 
 // deliver lets everything be delivered that need not wait for longer than a second.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 
@@ -14,6 +15,10 @@ import (
 	"postrider/mail/message"
 	"postrider/product/email"
 )
+
+// tlsRequiredHeader lets a sender ask for delivery without regard to encryption, if it says "No" (RFC 8689 §5). Reports on broken
+// encryption need that.
+const tlsRequiredHeader = "TLS-Required"
 
 // letter is a message, composed and signed once for all recipients that are mailed together.
 type letter struct {
@@ -27,6 +32,7 @@ type letter struct {
 	headers  map[string]string
 	utf8     bool // only a server with SMTPUTF8 may have it
 	eightBit bool // it holds more than ASCII
+	anyhow   bool // it must arrive even if encryption fails
 	err      error
 }
 
@@ -45,6 +51,9 @@ func (l *letter) compose(ctx context.Context) error {
 		return fmt.Errorf("load content: %w", err)
 	}
 	l.headers = said.Headers
+	l.anyhow = slices.ContainsFunc(slices.Collect(maps.Keys(said.Headers)), func(name string) bool {
+		return strings.EqualFold(name, tlsRequiredHeader) && strings.EqualFold(said.Headers[name], "no")
+	})
 	if said.Raw != nil {
 		l.utf8 = message.NeedsUTF8(said.Raw)
 		l.eightBit = bytes.IndexFunc(said.Raw, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0

@@ -6,6 +6,7 @@ import (
 
 	"postrider/mail/report"
 	"postrider/mail/smtp"
+	"postrider/mail/tlspolicy"
 	"postrider/product/delivery/internal/shape"
 	"postrider/product/email"
 	"postrider/product/relay"
@@ -31,7 +32,7 @@ func (t *talk) tryRelay(ctx context.Context) {
 		t.brokeOff(err, false)
 		return
 	}
-	t.connection.line = &line{client: signedIn.Client, host: r.Host, local: signedIn.Local, remote: signedIn.Remote, tls: tlsFacts(signedIn.TLS, tlsRequired)}
+	t.connection.line = &line{client: signedIn.Client, host: r.Host, local: signedIn.Local, remote: signedIn.Remote, tls: tlsFacts(signedIn.TLS, tlspolicy.Required, len(signedIn.TLS.VerifiedChains) > 0)}
 	t.send(ctx)
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"postrider/mail/mtasts"
 	"postrider/platform/httpout"
 	"postrider/product/delivery/internal/shape"
 	"postrider/world"
@@ -32,9 +33,10 @@ const (
 
 // routes finds the mail servers of domains and remembers them for a little while.
 type routes struct {
-	world  world.World
-	config Config
-	table  shape.Table
+	world      world.World
+	config     Config
+	table      shape.Table
+	encryption *encryption
 
 	mu    sync.Mutex
 	known map[string]route // by domain; guarded by mu
@@ -42,13 +44,15 @@ type routes struct {
 
 // route is the servers of a domain, the preferred ones first.
 type route struct {
-	hosts []string
-	site  shape.Site
-	until time.Time
+	hosts  []string
+	site   shape.Site
+	answer world.Answer  // how the servers were found
+	sts    mtasts.Policy // what the domain wishes of encryption
+	until  time.Time
 }
 
-func newRoutes(w world.World, config Config, table shape.Table) *routes {
-	return &routes{world: w, config: config, table: table, known: map[string]route{}}
+func newRoutes(w world.World, config Config, table shape.Table, encryption *encryption) *routes {
+	return &routes{world: w, config: config, table: table, encryption: encryption, known: map[string]route{}}
 }
 
 // remembered returns the servers of a domain if they were asked for lately.
@@ -59,16 +63,20 @@ func (r *routes) remembered(domain string) (route, bool) {
 	return known, ok && r.world.Clock.Now().Before(known.until)
 }
 
-// find returns the servers of a domain (RFC 5321 §5.1).
+// find returns the servers of a domain (RFC 5321 §5.1) and what it wishes of them.
 func (r *routes) find(ctx context.Context, domain string) (route, error) {
 	if known, ok := r.remembered(domain); ok {
 		return known, nil
 	}
-	servers, err := r.ask(ctx, domain)
+	servers, answer, err := r.ask(ctx, domain)
 	if err != nil {
 		return route{}, err
 	}
-	found := route{site: r.table.Site(servers), hosts: r.inOrder(servers), until: r.world.Clock.Now().Add(routeFor)}
+	sts, err := r.encryption.learn(ctx, domain)
+	if err != nil {
+		return route{}, err
+	}
+	found := route{site: r.table.Site(servers), hosts: r.inOrder(servers), answer: answer, sts: sts, until: r.world.Clock.Now().Add(routeFor)}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if len(r.known) >= maxRoutes {
@@ -78,19 +86,20 @@ func (r *routes) find(ctx context.Context, domain string) (route, error) {
 	return found, nil
 }
 
-func (r *routes) ask(ctx context.Context, domain string) ([]world.MX, error) {
-	servers, _, err := r.world.Resolver.MX(ctx, domain)
+func (r *routes) ask(ctx context.Context, domain string) ([]world.MX, world.Answer, error) {
+	servers, answer, err := r.world.Resolver.MX(ctx, domain)
 	switch {
 	case errors.Is(err, world.ErrNoName):
-		return nil, errNoDomain
+		return nil, answer, errNoDomain
 	case errors.Is(err, world.ErrNoData):
-		return []world.MX{{Host: domain}}, nil // without MX the domain is its own server
+		return []world.MX{{Host: domain}}, answer, nil // without MX the domain is its own server
 	case err != nil:
-		return nil, err
+		return nil, answer, err
 	case len(servers) == 1 && servers[0].Host == ".":
-		return nil, errNullMX
+		return nil, answer, errNullMX
 	}
-	return r.beforeOurselves(servers)
+	servers, err = r.beforeOurselves(servers)
+	return servers, answer, err
 }
 
 // beforeOurselves leaves out our own server and those behind it: they would hand the mail to us (RFC 5321 §5.1).
@@ -123,20 +132,20 @@ func (r *routes) inOrder(servers []world.MX) []string {
 
 // addresses returns where a server can be reached. Our own network is not the internet: a domain that points into it is
 // refused, or a customer could make us talk to our own machines.
-func (r *routes) addresses(ctx context.Context, host string) ([]netip.Addr, error) {
-	found, _, err := r.world.Resolver.IP(ctx, host)
+func (r *routes) addresses(ctx context.Context, host string) ([]netip.Addr, world.Answer, error) {
+	found, answer, err := r.world.Resolver.IP(ctx, host)
 	switch {
 	case errors.Is(err, world.ErrNoName), errors.Is(err, world.ErrNoData):
-		return nil, errNoDomain
+		return nil, answer, errNoDomain
 	case err != nil:
-		return nil, err
+		return nil, answer, err
 	}
 	if r.config.AllowPrivate {
-		return found, nil
+		return found, answer, nil
 	}
 	public := slices.DeleteFunc(found, func(a netip.Addr) bool { return !httpout.IsPublic(a) })
 	if len(public) == 0 {
-		return nil, errPrivate
+		return nil, answer, errPrivate
 	}
-	return public, nil
+	return public, answer, nil
 }
