@@ -116,7 +116,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	}
 	a.Accounts = account.New(w, d, keys, a.Plans, settings.Account)
 	hosts := domain.Hosts{Service: settings.ServiceDomain}
-	a.Nodes = node.New(w, d, node.Config{ID: node.ID(settings.Delivery.Node), Name: settings.NodeName, Hostname: settings.Delivery.Hello, SPF: hosts.SPF(),
+	a.Nodes = node.New(w, d, node.Config{ID: node.ID(settings.Delivery.Node), Name: settings.NodeName, Hostname: settings.Delivery.Hello, Sources: settings.Delivery.Sources.Sources, SPF: hosts.SPF(),
 		MX: hosts.MX()[0], Bounces: hosts.Bounces(), Tracking: hosts.Tracking()}, func(id node.ID) queue.Lane { return email.LaneOf(string(id)) })
 	a.Domains = domain.New(w, d, keys, a.Plans, hosts, a.Nodes.Exists, nil)
 	a.Tenants = tenant.New(w, d, a.Plans, a.Domains, a.Nodes.Exists)

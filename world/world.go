@@ -6,10 +6,8 @@
 package world
 
 import (
-	"context"
 	"io"
 	"log/slog"
-	"net"
 	"time"
 )
 
@@ -30,18 +28,13 @@ type Clock interface {
 	After(d time.Duration) (<-chan time.Time, func())
 }
 
-// Dialer opens connections to other machines.
-type Dialer interface {
-	DialContext(ctx context.Context, network, address string) (net.Conn, error)
-}
-
 // New returns the real world: the machine's clock and randomness, its network, and log as its diary.
 func New(log *slog.Logger) World {
 	return World{
 		Clock:    SystemClock{},
 		Random:   systemRandom{},
 		Resolver: NewResolver(SystemServers()),
-		Dialer:   &net.Dialer{Timeout: 30 * time.Second, KeepAlive: 30 * time.Second},
+		Dialer:   newSystemDialer(),
 		Log:      log,
 	}
 }

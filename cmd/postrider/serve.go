@@ -16,6 +16,7 @@ import (
 	"postrider/product/account"
 	"postrider/product/delivery"
 	"postrider/product/dnsprovider"
+	"postrider/product/node"
 	"postrider/product/plan"
 	"postrider/world"
 )
@@ -84,6 +85,7 @@ type serveCommand struct {
 	CloudflareURL string             `help:"Address of Cloudflare's API." env:"POSTRIDER_CLOUDFLARE_URL"`
 	DomainConnect domainConnectFlags `embed:"" prefix:"domain-connect-"`
 	Providers     string             `help:"TOML file that changes how mailbox providers are treated." type:"path" env:"POSTRIDER_PROVIDERS"`
+	Sources       string             `help:"TOML file of the addresses, proxies and pools that mail leaves from." type:"path" env:"POSTRIDER_SOURCES"`
 	Spam          spamFlags          `embed:"" prefix:"spam-"`
 	PrivateHosts  []string           `help:"Names and addresses in private networks that customers may have us call, for webhooks and files." env:"POSTRIDER_PRIVATE_HOSTS"`
 
@@ -132,6 +134,12 @@ func (c serveCommand) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	var sources node.Sources
+	if c.Sources != "" {
+		if sources, err = node.ReadSources(c.Sources); err != nil {
+			return err
+		}
+	}
 	judge, err := c.Spam.engine(w)
 	if err != nil {
 		return err
@@ -142,7 +150,7 @@ func (c serveCommand) Run(ctx context.Context) error {
 		Spam: judge, Outbound: httpout.Policy{PrivateHosts: c.PrivateHosts, AnyLoopbackPort: c.InsecureTestNetwork},
 		ServiceDomain: c.Domain, BaseURL: c.BaseURL, Plans: plans, NoticesFrom: notices, API: api.Config{TrustedProxies: proxies}, Account: account.Config{},
 		DNS:      dnsprovider.Config{CloudflareURL: c.CloudflareURL, DomainConnect: connect},
-		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork, Providers: providers},
+		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork, Providers: providers, Sources: sources},
 	}
 	config.TLSCert, config.TLSKey = c.TLSCert, c.TLSKey
 	c.closeDoors(&config)

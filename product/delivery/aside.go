@@ -56,6 +56,9 @@ const (
 // giveBack has a recipient put back, to come again later. It is no attempt. The caller holds mu.
 func (s *Service) giveBack(h *held, back shape.Back) {
 	now := s.world.Clock.Now()
+	if s.moves(h, now) {
+		return
+	}
 	due, waits := back.At.Add(s.world.Jitter(returnSpread/2, 1)), asideName{path: h.path}
 	if back.Reason == shape.Full || back.Reason == shape.Reason(shape.Slowed) {
 		due = now.Add(s.world.Jitter(asideFor, retryJitter)).Truncate(asideGrain)
@@ -70,6 +73,19 @@ func (s *Service) giveBack(h *held, back shape.Back) {
 		due = h.due.ExpiresAt
 	}
 	s.returning = append(s.returning, returning{h.due.Item.ID, waits, due.Truncate(time.Second)})
+}
+
+// moves takes a recipient to another source if its own can no longer be used at the site. The caller holds mu.
+func (s *Service) moves(h *held, now time.Time) bool {
+	if !h.assigned {
+		return false
+	}
+	source, _, ok := s.sources.choose(h, h.path.Site, now)
+	if !ok || source == h.path.Source {
+		return false
+	}
+	s.place(h, h.path.Site, now)
+	return true
 }
 
 // putBack frees what has to come again later. Those that wait for the same and are due in the same second go together.
@@ -101,8 +117,8 @@ func (s *Service) wasPutBack(list []returning) {
 	defer s.mu.Unlock()
 	from := s.world.Clock.Now().Add(pullPause)
 	for _, r := range list {
-		delete(s.held, r.recipient)
-		if len(s.desk.aside) < maxAside {
+		s.letGo(r.recipient)
+		if len(s.desk.aside) < maxAside && r.waits.path.Source != tomorrow {
 			s.desk.aside[r.waits] = from
 		}
 	}
@@ -138,7 +154,7 @@ func (s *Service) restoreAside(ctx context.Context) error {
 			}
 			s.mu.Lock()
 			for _, key := range keys {
-				if parts := strings.Split(key, "\t"); len(parts) == 3 && parts[0] == s.config.Source {
+				if parts := strings.Split(key, "\t"); len(parts) == 3 && (parts[0] == s.config.Source || s.sources.state[parts[0]] != nil) {
 					s.desk.aside[asideName{shape.Path{Source: parts[0], Site: shape.Site(parts[1])}, parts[2]}] = time.Time{}
 				}
 			}

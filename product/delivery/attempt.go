@@ -91,7 +91,11 @@ func (t *talk) tryServers(ctx context.Context) {
 			t.leaveAlone(host, err)
 			continue
 		}
-		for _, addr := range addrs[:min(len(addrs), maxServers)] {
+		for _, addr := range addrs {
+			if !reaches(t.source(), addr) {
+				lookupErr = worse(lookupErr, errOtherFamily)
+				continue
+			}
 			if tried++; tried > maxServers {
 				return
 			}
@@ -149,7 +153,7 @@ func (t *talk) converse(ctx context.Context, to server) bool {
 // others and is found dead, or is ended now, says nothing about the message: another one should be tried.
 func (t *talk) send(ctx context.Context) (decided bool) {
 	l, a := t.connection.line, &t.outcome.Attempt
-	a.MXHost, a.MXIP, a.MXPort, a.LocalIP, a.TLS = l.host, l.remote.Addr(), int(l.remote.Port()), l.local, l.tls
+	a.Helo, a.MXHost, a.MXIP, a.MXPort, a.LocalIP, a.TLS = l.hello, l.host, l.remote.Addr(), int(l.remote.Port()), l.local, l.tls
 	taken := t.job.taken
 	envelope := smtp.Envelope{From: t.service.returnPath(taken), To: []string{taken.Recipient.Address}, SMTPUTF8: t.letter.utf8,
 		EightBit: t.letter.eightBit, Size: int64(len(t.raw))}
@@ -197,11 +201,17 @@ func (t *talk) answered(r smtp.RecipientResult) {
 		a.Outcome = email.AttemptBounced
 	}
 	t.classify(report.Reply{Code: r.Reply.Code, Enhanced: r.Reply.Enhanced, Text: r.Reply.Text(), Stage: r.Stage})
+	t.hear(r)
+	if t.outcome.Class.Category == report.Reputation && t.service.elsewhere(t.job.held, a.Response) {
+		t.outcome.Decision, a.NextAt = email.Later, t.service.now().Add(elsewhereAfter)
+	}
 	if t.outcome.Decision == email.Later {
 		a.Outcome = email.AttemptDeferred
 	}
-	t.hear(r)
 }
+
+// elsewhereAfter is when a message that one source could not deliver is tried from another.
+const elsewhereAfter = 10 * time.Second
 
 // hear passes a reply on to the shaper.
 func (t *talk) hear(r smtp.RecipientResult) {

@@ -16,6 +16,8 @@ type held struct {
 	due    email.Due
 	domain string     // of the recipient, once it was needed
 	path   shape.Path // once it is known
+	// assigned tells whether it counts among what its source is about to send.
+	assigned bool
 }
 
 // claimDesk remembers what the next claim has to know of those before.

@@ -21,6 +21,7 @@ type connection struct {
 // line is a conversation with one server that can take another message.
 type line struct {
 	client     *smtp.Client
+	hello      string // what we said who we are
 	host       string
 	local      netip.Addr
 	remote     netip.AddrPort

@@ -22,6 +22,7 @@ import (
 	"postrider/product/delivery/internal/shape"
 	"postrider/product/domain"
 	"postrider/product/email"
+	"postrider/product/node"
 	"postrider/product/relay"
 	"postrider/world"
 )
@@ -32,8 +33,10 @@ type Config struct {
 	Node string
 	// Hello is the name given to other servers.
 	Hello string
-	// Source names the address mail leaves from; servers limit what they take from each. Empty means Hello.
-	Source string
+	// Sources are what mail leaves from; servers limit what they take from each. None means the one that the operating system
+	// chooses, under the name of Source, or of Hello if that is empty too.
+	Sources node.Sources
+	Source  string
 	// Port is where mail servers listen: 25, except in tests.
 	Port int
 	// AllowPrivate permits servers with private and loopback addresses, for tests.
@@ -96,10 +99,13 @@ type Service struct {
 	jobs        []*job          // wait for their attempt to be counted
 	finished    []email.Outcome // wait to be written down
 	returning   []returning     // wait to be put back
+	sources     sources
 	desk        claimDesk
 	saved       string // the state of the shaper as it was last written
-	renewedAt   time.Time
-	releaseFrom time.Time // when leases of others may be released again
+
+	savedSources string // that of the sources
+	renewedAt    time.Time
+	releaseFrom  time.Time // when leases of others may be released again
 }
 
 // New returns the service.
@@ -118,6 +124,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 		letters: newLetters(), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
 		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(),
 	}
+	s.sources = newSources(config)
 	s.encryption = newEncryption(w, d, config)
 	s.routes = newRoutes(w, config, s.table, s.encryption)
 	s.life, s.cutOff = context.WithCancel(context.Background())
@@ -134,6 +141,7 @@ func (s *Service) Workers() []queue.Worker {
 		{Name: "delivery", Step: s.Step, Topics: []string{email.Lane.Topic(), email.LaneOf(s.config.Node).Topic()}, Wake: s.wake, Every: idleLook, Next: s.Next},
 		{Name: "delivery leases", Step: s.RenewLeases, Every: renewEvery},
 		{Name: "delivery state", Step: s.saveState, Every: saveEvery},
+		{Name: "delivery sources", Step: s.saveSources, Every: saveEvery},
 		{Name: "delivery encryption", Step: s.encryption.save, Every: saveEvery},
 		{Name: "delivery encryption of old", Step: s.encryption.forgetOld, Every: time.Hour},
 		{Name: "delivery encryption reports", Step: s.report, Topics: []string{reportLane.Topic()}, Every: time.Minute},

@@ -209,11 +209,11 @@ func guardedNode(t *testing.T, in *apptest.Installation, options ...func(*delive
 // lastTLS returns what the last attempt says of encryption.
 func lastAttempt(t *testing.T, in *apptest.Installation, id string) (outcome string, facts map[string]any) {
 	t.Helper()
-	attempts, _ := in.Call(http.MethodGet, "/emails/"+id+"/attempts", nil).Body["data"].([]any)
-	if len(attempts) == 0 {
+	made := attempts(in, id)
+	if len(made) == 0 {
 		t.Fatal("no attempt was made")
 	}
-	last, _ := attempts[len(attempts)-1].(map[string]any)
+	last := made[len(made)-1]
 	facts, _ = last["tls"].(map[string]any)
 	return fmt.Sprint(last["outcome"]), facts
 }

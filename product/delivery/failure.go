@@ -41,6 +41,8 @@ func (t *talk) dnsFailed(err error) {
 		reply.Enhanced = "5.4.4"
 	case errors.Is(err, errLoop):
 		reply.Enhanced = "5.4.6"
+	case errors.Is(err, errOtherFamily):
+		reply.Enhanced = "4.4.1"
 	default:
 		reply.Enhanced, reply.Text = "4.4.3", "The name servers of the recipient's domain did not answer."
 	}
@@ -88,7 +90,11 @@ func (t *talk) brokeOff(err error, sentFinalDot bool) {
 	}
 	t.classify(reply)
 	t.hearFailure(reply)
-	if ofPolicy(err) {
+	var unusable *unusableSource
+	if errors.As(err, &unusable) {
+		t.service.rest(t.job.held.path.Source, cause(unusable))
+	}
+	if ofPolicy(err) || unusable != nil {
 		t.heard.Failure = shape.OurOwn
 	}
 }

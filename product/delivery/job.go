@@ -77,7 +77,7 @@ func (s *Service) start(j *job) func() {
 
 // drop gives up a job before it has begun. The caller holds mu.
 func (s *Service) drop(j *job) {
-	delete(s.held, j.held.due.Item.ID)
+	s.letGo(j.held.due.Item.ID)
 	if !j.onConnection() {
 		return
 	}

@@ -22,12 +22,27 @@ const maxOrderBytes = 64 << 10
 //	POST /delivery/paths/suspend   {"site": "google", "for": "2h", "reason": "…"}
 //	POST /delivery/paths/resume    {"site": "google"}
 //	POST /delivery/paths/adjust    {"site": "google", "for": "24h", "limits": {"max_connections": 2}}
+//	GET  /delivery/sources
+//	POST /delivery/sources/pause   {"source": "mx1"}
+//	POST /delivery/sources/resume  {"source": "mx1"}, or with "site" to lift a ban there
 func (s *Service) OperatorHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /delivery/paths", func(w http.ResponseWriter, _ *http.Request) { writeJSON(w, http.StatusOK, s.explain()) })
 	for name, act := range map[string]func(time.Time, operatorOrder) error{"suspend": s.suspend, "resume": s.resume, "adjust": s.adjust} {
 		mux.HandleFunc("POST /delivery/paths/"+name, func(w http.ResponseWriter, r *http.Request) { s.obey(w, r, act) })
 	}
+	mux.HandleFunc("GET /delivery/sources", func(w http.ResponseWriter, _ *http.Request) { s.writeSources(w) })
+	mux.HandleFunc("POST /delivery/sources/pause", func(w http.ResponseWriter, r *http.Request) {
+		s.changeSource(w, r, func(o operatorOrder) error { return s.pauseSource(o.Source, true) })
+	})
+	mux.HandleFunc("POST /delivery/sources/resume", func(w http.ResponseWriter, r *http.Request) {
+		s.changeSource(w, r, func(o operatorOrder) error {
+			if o.Site != "" {
+				return s.liftBan(o.path())
+			}
+			return s.pauseSource(o.Source, false)
+		})
+	})
 	return mux
 }
 
@@ -68,9 +83,14 @@ func (s *Service) explain() pathList {
 	return pathList{Node: s.config.Node, Now: now, Held: len(s.held), Data: s.shaper.Explain(now)}
 }
 
+const notStored = "It is done, but could not be stored: a restart would forget it. Try again."
+
 // obey does what an operator wants, and answers once it is sure to survive a crash.
 func (s *Service) obey(w http.ResponseWriter, r *http.Request, act func(time.Time, operatorOrder) error) {
 	order, err := s.readOrder(r)
+	if err == nil && order.Site == "" {
+		err = errNoSite
+	}
 	if err == nil {
 		s.mu.Lock()
 		err = act(s.now(), order)
@@ -84,7 +104,7 @@ func (s *Service) obey(w http.ResponseWriter, r *http.Request, act func(time.Tim
 	s.news()
 	if _, err := s.saveState(context.WithoutCancel(r.Context())); err != nil {
 		s.world.Log.Error("state of delivery not saved", "error", err)
-		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": "It is done, but could not be stored: a restart would forget it. Try again."})
+		writeJSON(w, http.StatusServiceUnavailable, map[string]string{"error": notStored})
 		return
 	}
 	writeJSON(w, http.StatusOK, s.explain())
@@ -96,9 +116,6 @@ func (s *Service) readOrder(r *http.Request) (operatorOrder, error) {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&o); err != nil {
 		return o, fmt.Errorf("the body is not as expected: %w", err)
-	}
-	if o.Site == "" {
-		return o, errNoSite
 	}
 	if o.Source == "" {
 		o.Source = s.config.Source

@@ -32,7 +32,7 @@ func (t *talk) tryRelay(ctx context.Context) {
 		t.brokeOff(err, false)
 		return
 	}
-	t.connection.line = &line{client: signedIn.Client, host: r.Host, local: signedIn.Local, remote: signedIn.Remote, tls: tlsFacts(signedIn.TLS, tlspolicy.Required, len(signedIn.TLS.VerifiedChains) > 0)}
+	t.connection.line = &line{client: signedIn.Client, hello: t.service.config.Hello, host: r.Host, local: signedIn.Local, remote: signedIn.Remote, tls: tlsFacts(signedIn.TLS, tlspolicy.Required, len(signedIn.TLS.VerifiedChains) > 0)}
 	t.send(ctx)
 }
 

@@ -22,6 +22,8 @@ var (
 	errNullMX   = errors.New("the recipient's domain accepts no mail")
 	errPrivate  = errors.New("the recipient's mail server has a private address")
 	errLoop     = errors.New("the recipient's mail server is this one")
+	// errOtherFamily means that its address is an IPv6 one and ours is not, or the other way round. Another source may do.
+	errOtherFamily = errors.New("the recipient's mail server has no address that can be reached from here")
 )
 
 const (

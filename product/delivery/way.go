@@ -51,7 +51,7 @@ func (s *Service) find(h *held, now time.Time) (domain string, lookUp bool) {
 	}
 	h.domain = to.Domain
 	if known, ok := s.routes.remembered(to.Domain); ok {
-		s.enter(h, shape.Path{Source: s.config.Source, Site: known.site}, now)
+		s.place(h, known.site, now)
 		return "", false
 	}
 	waiting := s.routing[to.Domain]
@@ -87,7 +87,7 @@ func (s *Service) found(domain string) {
 			s.jobs = append(s.jobs, &job{held: h, noWay: err})
 			continue
 		}
-		s.enter(h, shape.Path{Source: s.config.Source, Site: known.site}, now)
+		s.place(h, known.site, now)
 	}
 }
 

@@ -22,6 +22,9 @@ func (s *Service) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.restoreSources(ctx); err != nil {
+		return err
+	}
 	if err := s.restoreAside(ctx); err != nil {
 		return err
 	}
@@ -137,7 +140,10 @@ func (s *Service) write(tx *db.Tx, r *round, token int64) error {
 func (s *Service) settled(outcomes []email.Outcome) {
 	s.mu.Lock()
 	for _, o := range outcomes {
-		delete(s.held, o.Taken.Item.ID)
+		if h := s.held[o.Taken.Item.ID]; h != nil && h.assigned && o.Attempt.MXIP.IsValid() {
+			s.sources.count(h.path.Source, s.world.Clock.Now())
+		}
+		s.letGo(o.Taken.Item.ID)
 	}
 	s.finished = s.finished[len(outcomes):]
 	s.mu.Unlock()

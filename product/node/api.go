@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"net/http"
+	"net/netip"
 	"slices"
 
 	"postrider/platform/api"
@@ -82,6 +83,7 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q api.Offse
 			if !slices.Contains(caller.Scopes, "analytics:read") {
 				continue // how busy we are is not for everyone
 			}
+			records[i].Addresses = n.addresses()
 			if records[i].Queue, err = s.waitingFor(tx, n.ID); err != nil {
 				return err
 			}
@@ -97,9 +99,31 @@ func (s *Service) newRecord(tx *db.Tx, n Node) record {
 	if tx.Now().Sub(n.SeenAt) > goneAfter {
 		status = "offline"
 	}
-	return record{Object: "sending_node", ID: n.ID, Name: n.Name, Region: n.Region, Provider: "direct", Hostname: n.Hostname, Addresses: []string{},
+	r := record{Object: "sending_node", ID: n.ID, Name: n.Name, Region: n.Region, Provider: "direct", Hostname: n.Hostname, Addresses: []string{},
 		Status: status, Default: n.Region == "default", SPF: s.config.SPF, MX: s.config.MX, Bounces: s.config.Bounces, Tracking: s.config.Tracking,
 		ReverseDNS: reverse{Status: "not_checked"}, Capabilities: capabilities{Sending: true, TLS: true}, Blocklists: []string{}, CheckedAt: api.Time(n.SeenAt)}
+	for _, source := range n.Sources {
+		if day, most, capped := source.Cap(tx.Now()); capped && (r.Warmup.DailyCap == nil || most < *r.Warmup.DailyCap) {
+			r.Warmup = warmup{Active: true, Day: &day, DailyCap: &most}
+			if r.Status == "active" {
+				r.Status = "warming"
+			}
+		}
+	}
+	return r
+}
+
+// addresses are those that mail of the node is seen to come from, as far as its operator has named them.
+func (n Node) addresses() []string {
+	found := []string{}
+	for _, source := range n.Sources {
+		for _, addr := range []netip.Addr{source.IPv4, source.IPv6} {
+			if addr.IsValid() {
+				found = append(found, addr.String())
+			}
+		}
+	}
+	return found
 }
 
 // waitingFor counts what any node may deliver and what only this one may.

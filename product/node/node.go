@@ -25,6 +25,7 @@ type Node struct {
 	Hostname          string
 	Region            string
 	StartedAt, SeenAt time.Time
+	Sources           []Source
 }
 
 const (
@@ -42,6 +43,7 @@ type Config struct {
 	Name     string
 	Hostname string
 	Region   string
+	Sources  []Source
 
 	SPF, MX, Bounces, Tracking string
 }
@@ -74,7 +76,7 @@ func (s *Service) Workers() []queue.Worker {
 // say tells everyone that this node is there.
 func (s *Service) say(ctx context.Context, started time.Time) error {
 	return s.db.Write(ctx, func(tx *db.Tx) error {
-		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: started, SeenAt: tx.Now()})
+		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: started, SeenAt: tx.Now(), Sources: s.config.Sources})
 		if err != nil {
 			return err
 		}
