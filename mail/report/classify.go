@@ -23,18 +23,37 @@ func Classify(r Reply) Verdict {
 	}
 	subject, detail := splitEnhanced(code)
 	if severity == 5 {
-		if v, ok := matchRules(permanentRules, subject, detail, text); ok {
-			return v
-		}
-		if v, ok := permanentByEnhanced(subject, detail); ok {
-			return v
-		}
-		return permanentByCode(r.Code, r.Stage)
+		return aboutRecipient(permanent(r, subject, detail, text), r.Stage)
 	}
 	if v, ok := matchRules(temporaryRules, subject, detail, text); ok {
 		return v
 	}
 	return temporary(r.Code, subject, detail)
+}
+
+func permanent(r Reply, subject, detail, text string) Verdict {
+	if v, ok := matchRules(permanentRules, subject, detail, text); ok {
+		return v
+	}
+	if v, ok := permanentByEnhanced(subject, detail); ok {
+		return v
+	}
+	return permanentByCode(r.Code, r.Stage)
+}
+
+// aboutRecipient keeps what a server says before it has heard of the recipient from being held against the recipient, whatever
+// code it uses: a server that greets with a refusal may be fine tomorrow, and one that dislikes the sender says nothing else.
+func aboutRecipient(v Verdict, stage smtp.Stage) Verdict {
+	if v.Class != Hard {
+		return v
+	}
+	switch stage {
+	case smtp.StageBanner, smtp.StageEHLO, smtp.StageStartTLS:
+		return verdict(Soft, ServerError)
+	case smtp.StageMailFrom:
+		return verdict(Block, Policy)
+	}
+	return v
 }
 
 // severityOf returns the class digit of an enhanced code. Silence is temporary.

@@ -174,3 +174,14 @@ func BenchmarkClassify(b *testing.B) {
 		report.Classify(r)
 	}
 }
+
+func TestWhatIsSaidBeforeTheRecipientIsNamedIsNotHeldAgainstIt(t *testing.T) {
+	t.Parallel()
+	for stage, want := range map[smtp.Stage]report.Class{smtp.StageBanner: report.Soft, smtp.StageEHLO: report.Soft, smtp.StageStartTLS: report.Soft,
+		smtp.StageMailFrom: report.Block, smtp.StageRcptTo: report.Hard, smtp.StageEndOfData: report.Hard} {
+		v := report.Classify(report.Reply{Code: 550, Enhanced: "5.1.1", Text: "User unknown", Stage: stage})
+		if v.Class != want || v.Suppress != (want == report.Hard) {
+			t.Errorf("%s: %+v", stage, v)
+		}
+	}
+}
