@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery sim build dev setup update
+.PHONY: test check race bench bench-delivery sim kill build dev setup update
 
 SEEDS ?= 60
 
@@ -35,6 +35,10 @@ bench-delivery:
 # The simulator at length.
 sim:
 	go test ./sim -timeout 60m -args -seeds 1000
+
+# kill -9, two hundred times under load on each database: what was answered against what arrived.
+kill:
+	go test ./test -run KilledAgainAndAgain -v -timeout 60m -args -kills 200
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/postrider ./cmd/postrider

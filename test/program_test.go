@@ -99,6 +99,7 @@ func startWith(t *testing.T, wrapper []string, args ...string) *process {
 	until(t, startWithin, "ready file", func() bool {
 		select {
 		case err := <-p.exited:
+			p.exited <- err
 			t.Fatalf("ended before it was ready: %v\n%s", err, p.stderr.String())
 		default:
 		}
