@@ -69,7 +69,7 @@ func (a *arrivals) Logout() {}
 func newLedger(t *testing.T) (l *ledger, smtpPort, hook string) {
 	t.Helper()
 	l = &ledger{promised: map[string]string{}, arrived: map[string]int{}, told: map[string]map[string]bool{}}
-	server, err := smtp.NewServer(smtp.Config{Hostname: "mx.test", Clock: world.SystemClock{},
+	server, err := smtp.NewServer(smtp.Config{Hostname: "mx.test", Clock: world.SystemClock{}, MaxConnections: 5_000, MaxConnectionsPerIP: 5_000,
 		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return &arrivals{ledger: l}, nil }})
 	if err != nil {
 		t.Fatal(err)

@@ -28,11 +28,12 @@ func main() {
 	concurrency := flag.Int("connections", 40, "connections to the receiving server")
 	sessions := flag.Int("sessions", 20, "sessions that hand messages in")
 	alone := flag.Bool("alone", false, "leave Postfix out")
+	tags := flag.String("tags", "", "build tags of Postrider; give openssl here and to go run for the accelerated signer")
 	sizes := flag.String("kb", "1,10,100", "sizes of the messages in kilobytes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, options{*during, *sessions, *concurrency, *alone, strings.Split(*sizes, ",")}); err != nil {
+	if err := run(ctx, options{*during, *sessions, *concurrency, *alone, strings.Split(*sizes, ","), *tags}); err != nil {
 		fmt.Fprintln(os.Stderr, "delivery:", err)
 		os.Exit(1)
 	}
@@ -45,6 +46,7 @@ type options struct {
 	concurrency int
 	alone       bool
 	kilobytes   []string
+	tags        string
 }
 
 // server is one of the two that are measured.
@@ -65,7 +67,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer sink.Close()
-	ours, key, stop, err := startPostrider(ctx, dir, sink.Port, o.concurrency)
+	ours, key, stop, err := startPostrider(ctx, dir, sink.Port, o)
 	if err != nil {
 		return err
 	}
@@ -92,8 +94,8 @@ func run(ctx context.Context, o options) error {
 }
 
 // startPostrider runs an installation whose internet is the sink, and lifts the limits that strangers' servers enjoy.
-func startPostrider(ctx context.Context, dir string, sinkPort, concurrency int) (*measure.Process, string, func(), error) {
-	program, err := measure.Build(ctx, dir)
+func startPostrider(ctx context.Context, dir string, sinkPort int, o options) (*measure.Process, string, func(), error) {
+	program, err := measure.Build(ctx, dir, o.tags)
 	if err != nil {
 		return nil, "", nil, fmt.Errorf("build: %w", err)
 	}
@@ -118,7 +120,7 @@ func startPostrider(ctx context.Context, dir string, sinkPort, concurrency int) 
 	}
 	stop := func() { ours.Stop(); names.Stop() }
 	order, err := json.Marshal(map[string]any{"site": "mx.example.net", "for": "24h", "reason": "a benchmark", "limits": map[string]any{
-		"max_connections": concurrency, "messages_per_connection": 1000, "connects_per_minute": 100_000, "messages_per_second": 100_000}})
+		"max_connections": o.concurrency, "messages_per_connection": 1000, "connects_per_minute": 100_000, "messages_per_second": 100_000}})
 	if err != nil {
 		return nil, "", nil, err
 	}

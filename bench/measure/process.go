@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// Build compiles the program into dir and returns its path.
-func Build(ctx context.Context, dir string) (string, error) {
+// Build compiles the program into dir, with build tags if any are given, and returns its path.
+func Build(ctx context.Context, dir string, tags ...string) (string, error) {
 	path := filepath.Join(dir, "postrider")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", path, "./cmd/postrider")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags", strings.Join(tags, ","), "-o", path, "./cmd/postrider")
 	build.Stderr = os.Stderr
 	return path, build.Run()
 }

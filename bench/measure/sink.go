@@ -43,6 +43,9 @@ func (s *Sink) Close() error { return s.listener.Close() }
 // Reset forgets what was taken.
 func (s *Sink) Reset() { s.taken.Store(0) }
 
+// Taken is how many messages were taken.
+func (s *Sink) Taken() int64 { return s.taken.Load() }
+
 // Await waits until so many messages were taken, and returns when the last of them was.
 func (s *Sink) Await(ctx context.Context, count int) (time.Time, error) {
 	for s.taken.Load() < int64(count) {

@@ -45,7 +45,7 @@ type Signer struct {
 // NewSigner returns a signer whose public key is published at selector._domainkey.domain. The key comes from this package; one
 // of another kind is a programming mistake and panics.
 func NewSigner(domain, selector string, key crypto.Signer) *Signer {
-	return &Signer{domain: domain, selector: selector, key: key, algorithm: keyType(key.Public()) + "-sha256"}
+	return &Signer{domain: domain, selector: selector, key: accelerate(key), algorithm: keyType(key.Public()) + "-sha256"}
 }
 
 // Sign returns the DKIM-Signature header field, with its line end, to be put before the message. The message has CRLF line ends.

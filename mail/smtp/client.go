@@ -62,6 +62,7 @@ type Client struct {
 	extensions Extensions
 	phase      phase
 	heard      func(command string, reply Reply)
+	trusted    bool // it has taken a message on this connection
 }
 
 // NewClient returns a client on a fresh connection, which it owns from now on. Greet comes next.

@@ -106,7 +106,7 @@ func TestClientAndServerUnderstandEachOther(t *testing.T) {
 		t.Fatalf("%+v %v", state, err)
 	}
 	offered := client.Extensions()
-	want := smtp.Extensions{Pipelining: true, EightBitMIME: true, SMTPUTF8: true, EnhancedStatusCodes: true,
+	want := smtp.Extensions{Pipelining: true, Chunking: true, EightBitMIME: true, SMTPUTF8: true, EnhancedStatusCodes: true,
 		Size: true, SizeBytes: smtp.DefaultMaxMessageBytes, MaxRecipients: 7}
 	if offered != want {
 		t.Errorf("offered %+v", offered)

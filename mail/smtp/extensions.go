@@ -10,6 +10,7 @@ import (
 type Extensions struct {
 	StartTLS            bool
 	Pipelining          bool
+	Chunking            bool
 	EightBitMIME        bool
 	SMTPUTF8            bool
 	EnhancedStatusCodes bool
@@ -34,6 +35,8 @@ func parseExtensions(reply Reply) Extensions {
 			e.StartTLS = true
 		case "PIPELINING":
 			e.Pipelining = true
+		case "CHUNKING":
+			e.Chunking = true
 		case "8BITMIME":
 			e.EightBitMIME = true
 		case "SMTPUTF8":

@@ -29,27 +29,36 @@ type transaction struct {
 // become CRLF and leading dots are stuffed.
 func (c *Client) Send(ctx context.Context, envelope Envelope, body io.Reader) (Result, error) {
 	t := newTransaction(c, envelope)
+	err := t.run(ctx, body)
+	return t.result, err
+}
+
+func (t *transaction) run(ctx context.Context, body io.Reader) error {
+	c := t.client
 	if !c.Usable() {
-		return t.result, &Error{Stage: StageMailFrom, Err: errPhase}
+		return &Error{Stage: StageMailFrom, Err: errPhase}
 	}
 	t.checkLocally()
 	if len(t.asked) == 0 {
-		return t.result, nil
+		return nil
 	}
 	defer c.watch(ctx)()
 	if err := c.clear(ctx); err != nil {
-		return t.result, err
+		return err
+	}
+	if raw := t.chunk(body); raw != nil {
+		return t.sendChunk(ctx, raw)
 	}
 	if err := t.command(ctx); err != nil || !c.Usable() {
-		return t.result, err
+		return err
 	}
-	if t.open && t.accepted == 0 {
-		return t.result, t.abandon(ctx)
+	switch {
+	case t.open && t.accepted == 0:
+		return t.abandon(ctx)
+	case !t.open:
+		return nil
 	}
-	if !t.open {
-		return t.result, nil
-	}
-	return t.result, t.sendBody(ctx, body)
+	return t.sendBody(ctx, body)
 }
 
 func newTransaction(c *Client, envelope Envelope) *transaction {

@@ -8,7 +8,10 @@ import (
 )
 
 // bodyBlock is how much of a message is written at a time; each block has its own time.
-const bodyBlock = 32 << 10
+const (
+	bodyBlock  = 32 << 10
+	smallBlock = 8 << 10
+)
 
 // abandon ends a message that nobody will get: the server said no to all recipients but yes to a DATA that was already on
 // its way. The lone dot is what RFC 2920 §3.1 asks for; what the server says to it changes nothing.
@@ -22,9 +25,9 @@ func (t *transaction) abandon(ctx context.Context) error {
 func (t *transaction) sendBody(ctx context.Context, body io.Reader) error {
 	c := t.client
 	t.result.Stage = StageData
-	if c.block == nil {
-		c.block = make([]byte, bodyBlock)
-		c.out = make([]byte, 0, 2*bodyBlock)
+	if size := t.blockSize(); len(c.block) < size { // most messages are small, and connections many
+		c.block = make([]byte, size)
+		c.out = make([]byte, 0, 2*size)
 	}
 	if err := t.copyBody(body); err != nil {
 		var unreadable *unreadableError
@@ -48,8 +51,17 @@ func (t *transaction) sendBody(ctx context.Context, body io.Reader) error {
 	t.settle(reply, StageEndOfData)
 	if c.phase != phaseDead {
 		c.phase = phaseReady
+		c.trusted = c.trusted || reply.Positive()
 	}
 	return nil
+}
+
+// blockSize is how much of the message is held at a time.
+func (t *transaction) blockSize() int {
+	if size := t.envelope.Size; size > 0 && size <= smallBlock {
+		return smallBlock
+	}
+	return bodyBlock
 }
 
 // unreadableError is a body that we could not read to its end.

@@ -67,13 +67,13 @@ func openSQLite(ctx context.Context, config Config, commits *atomic.Int64) (*sql
 		closed:  make(chan struct{}),
 		done:    make(chan struct{}),
 	}
-	writer, err := e.connect(ctx)
+	writer, err := e.connect(ctx, writerCache)
 	if err != nil {
 		handle.Close()
 		return nil, err
 	}
 	for range cap(e.readers) {
-		reader, err := e.connect(ctx)
+		reader, err := e.connect(ctx, readerCache)
 		if err != nil {
 			handle.Close()
 			return nil, err
@@ -88,14 +88,24 @@ func openSQLite(ctx context.Context, config Config, commits *atomic.Int64) (*sql
 func sqliteAddress(path string) string {
 	options := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyMillis), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-		"cache_size(-32768)", "temp_store(MEMORY)", "wal_autocheckpoint(4000)", "journal_size_limit(67108864)",
+		"temp_store(MEMORY)", "wal_autocheckpoint(4000)", "journal_size_limit(67108864)",
 	}}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options.Encode()
 }
 
-func (e *sqliteEngine) connect(ctx context.Context) (*sqliteConn, error) {
+// writerCache and readerCache are how much of the database each connection keeps, in kilobytes. Readers are several, and what they
+// miss the operating system has.
+const (
+	writerCache = 32 << 10
+	readerCache = 8 << 10
+)
+
+func (e *sqliteEngine) connect(ctx context.Context, cache int) (*sqliteConn, error) {
 	conn, err := e.handle.Conn(ctx)
 	if err != nil {
+		return nil, classOf(err)
+	}
+	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA cache_size = -%d", cache)); err != nil {
 		return nil, classOf(err)
 	}
 	return &sqliteConn{conn: conn, prepared: map[string]*sql.Stmt{}}, nil

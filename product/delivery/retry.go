@@ -23,9 +23,22 @@ const (
 	unnamedFor = time.Hour
 )
 
-// wait returns how long to wait after the given failed attempt.
-func (s *Service) wait(attempt int, verdict report.Verdict, reply string) time.Duration {
-	delay := retryAfter[min(max(attempt, 1), len(retryAfter))-1]
+// step tells which of the waits comes next. It goes by the number of attempts, but no further than the age of the message explains:
+// attempts that were lost with their process follow each other at once, and say nothing about the server.
+func step(attempts int, age time.Duration) int {
+	byAge, passed := 0, time.Duration(0)
+	for byAge < len(retryAfter)-1 {
+		if passed += retryAfter[byAge]; time.Duration(float64(passed)*(1-retryJitter)) > age {
+			break
+		}
+		byAge++
+	}
+	return min(max(attempts-1, 0), byAge, len(retryAfter)-1)
+}
+
+// wait returns how long to wait after the given failed attempt at a message of an age.
+func (s *Service) wait(attempt int, age time.Duration, verdict report.Verdict, reply string) time.Duration {
+	delay := retryAfter[step(attempt, age)]
 	if attempt <= 1 && verdict.Category == report.Greylisted {
 		delay = greylistWait
 	}
@@ -54,9 +67,17 @@ func (s *Service) decide(o *email.Outcome) {
 		}
 	}
 	o.Decision = email.Later
-	next := now.Add(s.wait(r.Attempts, o.Class, o.Attempt.Response))
+	next := now.Add(s.wait(r.Attempts, now.Sub(startedAt(o.Taken.Email)), o.Class, o.Attempt.Response))
 	if next.After(o.Taken.Email.ExpiresAt) {
 		next = o.Taken.Email.ExpiresAt // where Take ends it
 	}
 	o.Attempt.NextAt = next.Truncate(time.Microsecond)
+}
+
+// startedAt is when an email could first have been sent.
+func startedAt(e email.Email) time.Time {
+	if e.QueuedAt.IsZero() {
+		return e.CreatedAt
+	}
+	return e.QueuedAt
 }
