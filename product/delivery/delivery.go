@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/platform/seal"
@@ -80,6 +82,7 @@ type Service struct {
 	table   shape.Table
 	routes  *routes
 	letters *letters
+	room    *semaphore.Weighted // for large letters
 
 	encryption *encryption
 
@@ -121,7 +124,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 	}
 	s := &Service{
 		world: w, db: d, emails: emails, domains: domains, relays: relays, keys: keys, config: config, table: config.Providers.orShipped(),
-		letters: newLetters(), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
+		letters: newLetters(), room: semaphore.NewWeighted(roomForLarge), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
 		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(),
 	}
 	s.sources = newSources(config)

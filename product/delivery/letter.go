@@ -26,8 +26,9 @@ type letter struct {
 	service *Service
 	taken   email.Taken
 
-	users    int  // guarded by letters.mu
-	own      bool // it is for one recipient alone
+	users    int   // guarded by letters.mu
+	weight   int64 // what it takes of the room for large letters
+	own      bool  // it is for one recipient alone
 	raw      []byte
 	headers  map[string]string
 	utf8     bool // only a server with SMTPUTF8 may have it
@@ -40,7 +41,11 @@ func (s *Service) newLetter(t email.Taken) *letter { return &letter{service: s, 
 
 // bytes returns the signed message. The same email gives the same message at every attempt, but for the time of the signature.
 func (l *letter) bytes(ctx context.Context) ([]byte, error) {
-	l.once.Do(func() { l.err = l.compose(ctx) })
+	l.once.Do(func() {
+		if l.err = l.enter(ctx); l.err == nil {
+			l.err = l.compose(ctx)
+		}
+	})
 	return l.raw, l.err
 }
 

@@ -46,7 +46,11 @@ func (b *letters) borrow(s *Service, t email.Taken) *letter {
 func (b *letters) giveBack(l *letter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if l.users--; l.users > 0 || l.own {
+	if l.users--; l.users > 0 {
+		return
+	}
+	l.leave()
+	if l.own {
 		return
 	}
 	id := l.taken.Email.ID
