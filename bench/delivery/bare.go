@@ -20,22 +20,23 @@ import (
 )
 
 // bareLoops measures what is left if there is no database and no door: clients that only sign and send. It is what the rest can
-// be compared with.
-func bareLoops(ctx context.Context, sink *measure.Sink, o options) error {
+// be compared with. It returns the rate of each size.
+func bareLoops(ctx context.Context, sink *measure.Sink, o options) (rates map[string]float64, err error) {
+	rates = map[string]float64{}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, small, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	signers := []*dkim.Signer{dkim.NewSigner("acme.test", "r", key), dkim.NewSigner("acme.test", "e", small)}
 	fmt.Printf("clients that only sign and send, %d at once, without a database\n\n", o.concurrency)
 	for _, size := range o.kilobytes {
 		kilobytes, err := strconv.Atoi(size)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		within, done := context.WithTimeout(ctx, o.during)
 		var sent atomic.Int64
@@ -46,10 +47,11 @@ func bareLoops(ctx context.Context, sink *measure.Sink, o options) error {
 		}
 		all.Wait()
 		done()
-		fmt.Printf("%-10s %-10s %12s %12.0f\n", size+" KB", "bare", "", float64(sent.Load())/time.Since(start).Seconds())
+		rates[size] = float64(sent.Load()) / time.Since(start).Seconds()
+		fmt.Printf("%-10s %-10s %12s %12.0f\n", size+" KB", "bare", "", rates[size])
 	}
 	fmt.Println()
-	return nil
+	return rates, nil
 }
 
 // bareLoop signs and sends until the time is over.

@@ -7,13 +7,10 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -67,14 +64,24 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer sink.Close()
-	ours, key, stop, err := startPostrider(ctx, dir, sink.Port, o)
+	home, err := newHome(ctx, dir, sink.Port, o)
 	if err != nil {
 		return err
 	}
-	defer stop()
-	if err := bareLoops(ctx, sink, o); err != nil {
+	defer home.leave()
+	bare, err := bareLoops(ctx, sink, o)
+	if err != nil {
 		return err
 	}
+	if err := drain(ctx, home, sink, bare, o); err != nil {
+		return err
+	}
+	ours, err := home.serve("api,smtp,worker")
+	if err != nil {
+		return err
+	}
+	defer ours.Stop()
+	key := home.key
 	servers := []server{{"Postrider", measure.SMTP{Address: ours.Text("submission"), Key: key, From: "hello@acme.test"}, ours.CPU}}
 	if !o.alone && measure.HasPostfix() && measure.HasOpenDKIM() {
 		beside, stop, err := startPostfix(ctx, sink.Port, o.concurrency)
@@ -91,44 +98,6 @@ func run(ctx context.Context, o options) error {
 	}
 	fmt.Printf("\npeak memory of Postrider: %.0f MB\n", float64(ours.PeakMemory())/1e6)
 	return nil
-}
-
-// startPostrider runs an installation whose internet is the sink, and lifts the limits that strangers' servers enjoy.
-func startPostrider(ctx context.Context, dir string, sinkPort int, o options) (*measure.Process, string, func(), error) {
-	program, err := measure.Build(ctx, dir, o.tags)
-	if err != nil {
-		return nil, "", nil, fmt.Errorf("build: %w", err)
-	}
-	data := filepath.Join(dir, "data")
-	seed, err := measure.Start(ctx, dir, program, "dev", "--data", data, "--http", "127.0.0.1:0")
-	if err != nil {
-		return nil, "", nil, err
-	}
-	key := seed.Text("api_key")
-	if err := seed.Stop(); err != nil {
-		return nil, "", nil, err
-	}
-	names, err := measure.Start(ctx, dir, program, "dev", "--data", filepath.Join(dir, "names"), "--http", "127.0.0.1:0")
-	if err != nil {
-		return nil, "", nil, err
-	}
-	ours, err := measure.Start(ctx, dir, program, "serve", "--data", data, "--domain", "mail.postrider.test", "--http", "127.0.0.1:0", "--admin", "127.0.0.1:0",
-		"--submission", "127.0.0.1:0", "--insecure-test-network", "--resolver", names.Text("dns"), "--smtp-port", strconv.Itoa(sinkPort))
-	if err != nil {
-		names.Stop()
-		return nil, "", nil, err
-	}
-	stop := func() { ours.Stop(); names.Stop() }
-	order, err := json.Marshal(map[string]any{"site": "mx.example.net", "for": "24h", "reason": "a benchmark", "limits": map[string]any{
-		"max_connections": o.concurrency, "messages_per_connection": 1000, "connects_per_minute": 100_000, "messages_per_second": 100_000}})
-	if err != nil {
-		return nil, "", nil, err
-	}
-	answer, err := http.Post("http://"+ours.Text("admin")+"/delivery/paths/adjust", "application/json", bytes.NewReader(order))
-	if err == nil && answer.StatusCode != http.StatusOK {
-		err = fmt.Errorf("limits were not adjusted: %s", answer.Status)
-	}
-	return ours, key, stop, err
 }
 
 func startPostfix(ctx context.Context, sinkPort, concurrency int) (server, func(), error) {

@@ -81,3 +81,16 @@ func TestAWarmUpGrowsFromDayToDayAndEnds(t *testing.T) {
 		before = most
 	}
 }
+
+func TestTheFileInTheDocumentationIsRead(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../docs/delivery.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(raw), "```toml\n")
+	text, _, _ := strings.Cut(rest, "```")
+	if s, err := read(t, text); err != nil || len(s.Sources) != 3 {
+		t.Errorf("%d sources: %v", len(s.Sources), err)
+	}
+}
