@@ -8,8 +8,9 @@ import (
 )
 
 const (
-	// reactAfter is how long a recipient takes to look at a mail; the sender has settled it by then.
-	reactAfter = 2 * time.Second
+	// reactAfter is how long a recipient takes to look at a mail; the sender has settled it by
+	// then, and does not take a reader for a program that looks at everything at once.
+	reactAfter = 3 * time.Second
 	// maxPending bounds the reactions that wait; those of a load test beyond it are not carried out.
 	maxPending = 10_000
 	// maxActing bounds the reactions that run at one time, below what a mail server takes from one address.

@@ -16,10 +16,16 @@ type SMTP struct {
 	Address string
 	Key     string
 	From    string
+	// Domain is where the recipients are; example.net if empty.
+	Domain string
 }
 
 // LoadSMTP hands in messages over and over, one session per connection, the envelope in one write as programs with PIPELINING do.
 func LoadSMTP(ctx context.Context, server SMTP, sessions int, during time.Duration, message func(worker, n int) []byte) (Result, error) {
+	domain := server.Domain
+	if domain == "" {
+		domain = "example.net"
+	}
 	return gather(ctx, sessions, during, func(ctx context.Context, worker int) (seen own, err error) {
 		s, err := server.open()
 		if err != nil {
@@ -28,7 +34,7 @@ func LoadSMTP(ctx context.Context, server SMTP, sessions int, during time.Durati
 		defer s.conn.Close()
 		for n := 0; ctx.Err() == nil; n++ {
 			start := time.Now()
-			if err := s.hand(server.From, fmt.Sprintf("user-%d-%d@example.net", worker, n), message(worker, n)); err != nil {
+			if err := s.hand(server.From, fmt.Sprintf("user-%d-%d@%s", worker, n, domain), message(worker, n)); err != nil {
 				return seen, err
 			}
 			seen.took = append(seen.took, time.Since(start))

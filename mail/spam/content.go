@@ -176,6 +176,9 @@ var mergeField = regexp.MustCompile(`\{\{\{?[#/^&>]?\s*[\w.$-]{1,64}(?:\s*\|[^{}
 
 // hasMergeField leaves fields for the unsubscribe link alone; the service fills them in when it sends.
 func hasMergeField(text string) bool {
+	if !strings.ContainsAny(text, "{%*[") {
+		return false // one of these is in every field, and to look for them costs next to nothing
+	}
 	for _, field := range mergeField.FindAllString(cut(text, maxMergeSearch), 20) {
 		if !strings.Contains(strings.ToLower(field), "unsub") {
 			return true

@@ -25,6 +25,9 @@ var failedKeys = limit.Rate{Count: 60, Per: time.Minute, Burst: 60}
 // publicRate limits what callers without a name may do, per address.
 var publicRate = limit.Rate{Count: 20, Per: time.Second, Burst: 40}
 
+// trackingRate is higher: the readers of a mailbox provider come from the few addresses of its proxies.
+var trackingRate = limit.Rate{Count: 2000, Per: time.Second, Burst: 4000}
+
 // authenticate finds out who calls.
 func (x *exchange) authenticate() error {
 	route := x.endpoint.Route
@@ -170,6 +173,9 @@ func (r Route) scopes() []Scope {
 func (x *exchange) countRequest() error {
 	route := x.endpoint.Route
 	key, rate := "public/"+x.caller.IP.String(), publicRate
+	if route.Bucket == BucketTracking {
+		key, rate = "tracking/"+x.caller.IP.String(), trackingRate
+	}
 	if x.caller.Workspace != "" {
 		key, rate = string(x.caller.Workspace)+"/"+string(route.Bucket), x.server.config.Rates(x.caller.Plan, route.Bucket)
 	}
@@ -192,7 +198,7 @@ func (x *exchange) checkMediaType() error {
 		return nil
 	}
 	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
-	if err != nil || kind != mediaJSON && !(x.endpoint.Form && isForm(kind)) {
+	if err != nil || kind != mediaJSON && !(x.endpoint.Form && isForm(kind)) && !(x.endpoint.Upload && kind == mediaMultipart) {
 		return ErrMediaType
 	}
 	if charset := parameters["charset"]; charset != "" && !strings.EqualFold(charset, "utf-8") {

@@ -33,6 +33,8 @@ type Route struct {
 	Bucket         Bucket
 	// Form routes also take the body as a web form, which is how browsers and mail programs post.
 	Form bool
+	// Upload routes also take a multipart form, whose bytes their Body reads by itself; see BodyReader.
+	Upload bool
 	// Page routes answer people with a page and programs with JSON; see Shown.
 	Page bool
 	// MaxBody is the largest body in bytes; 0 means DefaultMaxBody.
@@ -95,6 +97,7 @@ const (
 	BucketWebhookTest   Bucket = "webhook_test"
 	BucketAutomationRun Bucket = "automation_run"
 	BucketPublicToken   Bucket = "public_token"
+	BucketTracking      Bucket = "tracking"
 	BucketAuth          Bucket = "auth"
 )
 
@@ -127,6 +130,8 @@ type Caller struct {
 	IP        netip.Addr
 	UserAgent string
 	RequestID string
+	// Head is true for a request that wants only the headers of the answer.
+	Head bool
 }
 
 // MayUseDomain tells whether the caller's key is free to act on the domain.

@@ -73,6 +73,9 @@ func operation(types *schemas, route Route) map[string]any {
 	}
 	if body := route.Handler.input.body; body != nil {
 		accepted := content(types, body)
+		if route.Upload {
+			accepted[mediaMultipart] = accepted[mediaJSON]
+		}
 		if route.Form {
 			accepted[mediaForm] = accepted[mediaJSON]
 		}
@@ -142,6 +145,10 @@ func responses(types *schemas, route Route) map[string]any {
 	answer := map[string]any{"description": http.StatusText(success)}
 	if route.Handler.output.body != nil && success != http.StatusNoContent {
 		given := content(types, route.Handler.output.body)
+		if file, ok := reflect.Zero(route.Handler.output.body).Interface().(Downloaded); ok {
+			kind, _ := file.File()
+			given = map[string]any{kind: map[string]any{"schema": schema{"type": "string"}}}
+		}
 		if route.Page {
 			given["text/html"] = map[string]any{"schema": schema{"type": "string"}}
 		}

@@ -19,11 +19,13 @@ type router struct {
 type endpoint struct {
 	Route
 	parameters []string
+	// fields are those that the body is read from; nil if it may be any.
+	fields []string
 }
 
 func (r *router) add(route Route) {
 	node := r
-	e := &endpoint{Route: route}
+	e := &endpoint{Route: route, fields: fieldsOf(route.Handler.input.body)}
 	for _, segment := range segments(route.fullPath()) {
 		if name, ok := strings.CutPrefix(segment, "{"); ok {
 			e.parameters = append(e.parameters, strings.TrimSuffix(name, "}"))

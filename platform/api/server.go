@@ -35,6 +35,8 @@ type Config struct {
 	Fallback http.Handler
 	// SpoolDir is where large bodies wait until they are complete; empty means the machine's temporary directory.
 	SpoolDir string
+	// Observe is told of every request once it is answered, and must not wait; nil means that nobody wants to know.
+	Observe func(Finished)
 	// Info is shown in the OpenAPI document.
 	Info Info
 }
@@ -92,6 +94,9 @@ type exchange struct {
 	endpoint *endpoint
 	caller   Caller
 	status   int
+	// What an observer is told: the parameters of the path, the body that came, and what was written.
+	named              map[string]string
+	received, answered []byte
 }
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -100,6 +105,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.caller.RequestID = s.requestID(r, w.Header())
 	x.caller.IP = s.clientIP(r)
 	x.caller.UserAgent = r.UserAgent()
+	x.caller.Head = r.Method == http.MethodHead
 	defer func() {
 		if p := recover(); p != nil {
 			if p == http.ErrAbortHandler {
@@ -108,7 +114,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			s.config.World.Log.Error("request panicked", "request", x.caller.RequestID, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			x.fail(ErrInternal)
 		}
-		x.log(s.config.World.Log, s.config.World.Clock.Now().Sub(started))
+		took := s.config.World.Clock.Now().Sub(started)
+		x.log(s.config.World.Log, took)
+		x.observe(started, took)
 	}()
 	methods, values := s.route(r)
 	if methods == nil {
@@ -150,6 +158,7 @@ func (s *Server) route(r *http.Request) (map[string]*endpoint, []string) {
 
 // serve lets the request in step by step; the first step that fails decides the answer.
 func (x *exchange) serve(named map[string]string) {
+	x.named = named
 	for _, step := range []func() error{x.authenticate, x.authorise, x.countRequest} {
 		if err := step(); err != nil {
 			x.fail(err)
@@ -162,6 +171,7 @@ func (x *exchange) serve(named map[string]string) {
 		return
 	}
 	defer release()
+	x.received = body
 	in := input{path: named, query: x.r.URL.Query(), header: x.r.Header, body: body}
 	answer, err := x.endpoint.Handler.invoke(x.r.Context(), x.caller, in)
 	if x.upgraded(err) {
@@ -226,6 +236,10 @@ func (x *exchange) answer(answer any) {
 		x.stream(streamed)
 		return
 	}
+	if file, ok := answer.(Downloaded); ok {
+		x.download(file)
+		return
+	}
 	if shown, ok := answer.(Shown); ok {
 		if kind, body := shown.Show(); kind != "" {
 			x.write(status, kind, body)
@@ -252,6 +266,9 @@ func encode(value any) []byte {
 
 func (x *exchange) write(status int, kind string, body []byte) {
 	x.status = status
+	if kind == contentJSON && len(body) <= maxObservedAnswer {
+		x.answered = body
+	}
 	header := x.w.Header()
 	header.Set("Content-Type", kind)
 	header.Set("Content-Length", strconv.Itoa(len(body)))

@@ -72,7 +72,9 @@ func (d dialect) translate(query string) string {
 	if d.number != nil {
 		text = d.number(text)
 	}
-	d.cache.Store(query, text)
+	if !strings.HasPrefix(query, Composed) {
+		d.cache.Store(query, text)
+	}
 	return text
 }
 

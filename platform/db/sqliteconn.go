@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 )
 
 // maxPrepared bounds the statements a connection keeps ready; past it the texts are not from our code and are run once.
@@ -26,7 +27,7 @@ func (c *sqliteConn) prepare(query string) (*sql.Stmt, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if len(c.prepared) >= maxPrepared {
+	if len(c.prepared) >= maxPrepared || strings.HasPrefix(query, Composed) {
 		return stmt, false, nil
 	}
 	c.prepared[query] = stmt
@@ -51,6 +52,7 @@ func (c *sqliteConn) query(ctx context.Context, query string, args []any) (*sql.
 		return nil, err
 	}
 	if !kept {
+		stmt.Close()
 		return c.conn.QueryContext(ctx, query, args...)
 	}
 	return stmt.QueryContext(context.Background(), args...)

@@ -42,7 +42,7 @@ func Words(text string) []string {
 // words is what the engines differ in.
 type words struct {
 	// Texts in which NAME stands for the index, FIRST and SECOND for the arguments.
-	create, matching, between, newest, oldest string
+	create, matching, between, newest, oldest, row string
 
 	query  func(space string, whole, begun []string) string
 	insert func(tx *Tx, index string, docs []Document) error
@@ -55,6 +55,7 @@ var sqliteWords = words{
 	between:  `NAME.rowid >= FIRST * 1024 AND NAME.rowid < (SECOND + 1) * 1024`,
 	newest:   `NAME.rowid DESC`,
 	oldest:   `NAME.rowid`,
+	row:      `rowid >= SECOND * 1024 AND rowid < (SECOND + 2) * 1024`, // a number that was taken has moved a row on
 	query: func(space string, whole, begun []string) string {
 		return strings.Join(terms(space, whole, begun, `"`, `"`, `"*`), " AND ")
 	},
@@ -69,6 +70,7 @@ var postgresWords = words{
 	between:  `NAME.at BETWEEN FIRST AND SECOND`,
 	newest:   `NAME.at DESC, NAME.id DESC`,
 	oldest:   `NAME.at, NAME.id`,
+	row:      `space = FIRST AND at = SECOND`,
 	query: func(space string, whole, begun []string) string {
 		return strings.Join(terms(space, whole, begun, `'`, `'`, `':*`), " & ")
 	},
@@ -143,13 +145,14 @@ func insertVectors(tx *Tx, index string, docs []Document) error {
 	return err
 }
 
-var wordClause = regexp.MustCompile(`\{(word_index|matching|between|newest|oldest) (\w+)(?: (\$\d+))?(?: (\$\d+))?\}`)
+var wordClause = regexp.MustCompile(`\{(word_index|matching|between|newest|oldest|the_row) (\w+)(?: (\$\d+))?(?: (\$\d+))?\}`)
 
 // clauses writes what a query asks of a word index in the engine's own words.
 func (w words) clauses(query string) string {
 	return wordClause.ReplaceAllStringFunc(query, func(found string) string {
 		match := wordClause.FindStringSubmatch(found)
-		text := map[string]string{"word_index": w.create, "matching": w.matching, "between": w.between, "newest": w.newest, "oldest": w.oldest}[match[1]]
+		text := map[string]string{"word_index": w.create, "matching": w.matching, "between": w.between, "newest": w.newest, "oldest": w.oldest,
+			"the_row": w.row}[match[1]]
 		return strings.NewReplacer("NAME", match[2], "FIRST", match[3], "SECOND", match[4]).Replace(text)
 	})
 }

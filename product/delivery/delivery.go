@@ -129,7 +129,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 	}
 	s.sources = newSources(config)
 	s.encryption = newEncryption(w, d, config)
-	s.routes = newRoutes(w, config, s.table, s.encryption)
+	s.routes = newRoutes(w, config, s.table, s.encryption, domains)
 	s.life, s.cutOff = context.WithCancel(context.Background())
 	s.shaper = shape.New(shape.Config{Providers: s.table, MaxItems: config.MaxHeld, MaxPathItems: max(config.MaxHeld/pathShare, 1), MaxConnections: config.MaxInFlight})
 	return s

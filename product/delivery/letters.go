@@ -27,7 +27,7 @@ func newLetters() *letters { return &letters{byEmail: map[email.ID]*letter{}} }
 func (b *letters) borrow(s *Service, t email.Taken) *letter {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if t.Email.ListUnsubscribe { // each recipient's is another
+	if t.Email.Personal() { // each recipient's is another
 		l := s.newLetter(t)
 		l.users, l.own = 1, true
 		return l

@@ -13,26 +13,33 @@ import (
 )
 
 // Reported reads a message that came to the return path of a recipient, and writes down what it tells. It returns what kind of
-// message it was. When it returns without error, all that the message says is stored.
-func (s *Service) Reported(ctx context.Context, recipient email.RecipientID, message io.Reader) (report.Kind, error) {
+// message it was, and whether it was of use: a letter to nobody, or a report about nobody, is not. When it returns without error,
+// all that the message says is stored.
+func (s *Service) Reported(ctx context.Context, recipient email.RecipientID, message io.Reader) (kind report.Kind, used bool, err error) {
 	told, err := report.Read(message)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	what := email.Reported{Recipient: recipient, At: s.now()}
 	switch {
 	case told.Kind == report.KindDSN && told.DSN != nil:
 		failed := failure(told.DSN)
 		if failed == nil {
-			return told.Kind, nil
+			return told.Kind, true, nil
 		}
 		what.Bounce = &email.LateBounce{Class: failed.Verdict(), Enhanced: failed.Status, Message: describe(*failed)}
 	case told.Kind == report.KindFeedback && told.Feedback != nil && told.Feedback.Complaint():
 		what.Complaint = &email.Complaint{Type: told.Feedback.Type, Source: "fbl", ArrivedAt: api.Time(what.At)}
+	case told.Kind == report.KindAutoReply || told.Kind == report.KindMDN:
+		return told.Kind, true, nil // known, and of no consequence
 	default:
-		return told.Kind, nil // an auto-reply, a receipt, or a person who answered the wrong address
+		return told.Kind, false, nil // a person who answered the wrong address, most often
 	}
-	return told.Kind, s.db.Write(ctx, func(tx *db.Tx) error { return s.emails.Report(tx, what) })
+	err = s.db.Write(ctx, func(tx *db.Tx) (err error) {
+		used, err = s.emails.Report(tx, what)
+		return err
+	})
+	return told.Kind, used, err
 }
 
 // failure returns the recipient of a report who did not get the message. The return path names one recipient, so there is one.

@@ -22,6 +22,9 @@ var returnEncoding = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").With
 // returnPath is the envelope sender of one recipient's message. It names the recipient and is signed, so that a bounce tells
 // whom it is about and a forged one is told apart.
 func (s *Service) returnPath(t email.Taken) string {
+	if t.Email.ReturnPath != "" {
+		return t.Email.ReturnPath
+	}
 	id, err := hex.DecodeString(strings.ReplaceAll(string(t.Recipient.ID), "-", ""))
 	if err != nil {
 		panic("delivery: recipient id is not a UUID: " + string(t.Recipient.ID))

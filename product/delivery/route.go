@@ -13,6 +13,7 @@ import (
 	"postrider/mail/mtasts"
 	"postrider/platform/httpout"
 	"postrider/product/delivery/internal/shape"
+	"postrider/product/domain"
 	"postrider/world"
 )
 
@@ -39,6 +40,7 @@ type routes struct {
 	config     Config
 	table      shape.Table
 	encryption *encryption
+	domains    *domain.Service
 
 	mu    sync.Mutex
 	known map[string]route // by domain; guarded by mu
@@ -53,8 +55,8 @@ type route struct {
 	until  time.Time
 }
 
-func newRoutes(w world.World, config Config, table shape.Table, encryption *encryption) *routes {
-	return &routes{world: w, config: config, table: table, encryption: encryption, known: map[string]route{}}
+func newRoutes(w world.World, config Config, table shape.Table, encryption *encryption, domains *domain.Service) *routes {
+	return &routes{world: w, config: config, table: table, encryption: encryption, domains: domains, known: map[string]route{}}
 }
 
 // remembered returns the servers of a domain if they were asked for lately.
@@ -100,14 +102,18 @@ func (r *routes) ask(ctx context.Context, domain string) ([]world.MX, world.Answ
 	case len(servers) == 1 && servers[0].Host == ".":
 		return nil, answer, errNullMX
 	}
-	servers, err = r.beforeOurselves(servers)
+	servers, err = r.beforeOurselves(ctx, domain, servers)
 	return servers, answer, err
 }
 
-// beforeOurselves leaves out our own server and those behind it: they would hand the mail to us (RFC 5321 §5.1).
-func (r *routes) beforeOurselves(servers []world.MX) ([]world.MX, error) {
+// beforeOurselves leaves out our own server and those behind it: they would hand the mail to us (RFC 5321 §5.1). Mail for a domain
+// that receives here is at its goal with us, and comes in by the same door as everybody's.
+func (r *routes) beforeOurselves(ctx context.Context, name string, servers []world.MX) ([]world.MX, error) {
 	for _, own := range servers {
 		if strings.EqualFold(strings.TrimSuffix(own.Host, "."), r.config.Hello) {
+			if _, receives, err := r.domains.ForReceiving(ctx, name); err != nil || receives {
+				return servers, err
+			}
 			servers = slices.DeleteFunc(slices.Clone(servers), func(other world.MX) bool { return other.Preference >= own.Preference })
 			break
 		}

@@ -8,13 +8,8 @@ import (
 	"postrider/product/email"
 )
 
-// simulatorHost is the part of a recipient's domain, before the service's, that asks for a simulated server.
-const simulatorHost = "simulator."
-
-// simulated tells whether mail must not leave the machine: it was sent with a test key, or to the simulator.
-func (s *Service) simulated(d email.Due) bool {
-	return d.Test || strings.HasSuffix(d.Address, "@"+simulatorHost+s.domains.Hosts().Service)
-}
+// simulated tells whether mail must not leave the machine.
+func (s *Service) simulated(d email.Due) bool { return s.emails.Simulated(d.Test, d.Address) }
 
 // simulate plays the recipient's server. The local part chooses what it says; +label may follow.
 func (t *talk) simulate() {
@@ -22,7 +17,7 @@ func (t *talk) simulate() {
 	local, _, _ := strings.Cut(o.Taken.Recipient.Address, "@")
 	local, _, _ = strings.Cut(strings.ToLower(local), "+")
 	a := &o.Attempt
-	a.MXHost, a.FinishedAt, a.Stage = simulatorHost+s.domains.Hosts().Service, s.now(), smtp.StageRcptTo
+	a.MXHost, a.FinishedAt, a.Stage = "simulator."+s.domains.Hosts().Service, s.now(), smtp.StageRcptTo
 	reply := smtp.Reply{Code: 250, Enhanced: "2.0.0", Lines: []string{"Simulated delivery"}}
 	switch local {
 	case "bounced":

@@ -110,6 +110,9 @@ func (s *Service) write(tx *db.Tx, r *round, token int64) error {
 	if err := s.emails.Record(tx, r.outcomes); err != nil {
 		return fmt.Errorf("settle %d outcomes: %w", len(r.outcomes), err)
 	}
+	if err := s.emails.PlayOn(tx, r.outcomes); err != nil {
+		return fmt.Errorf("play simulated recipients: %w", err)
+	}
 	if err := s.putBack(tx, r.returning); err != nil {
 		return fmt.Errorf("put back %d recipients: %w", len(r.returning), err)
 	}

@@ -117,6 +117,7 @@ type Service struct {
 	nodes    NodeExists
 
 	sending   *sendingCache
+	receiving receivingCache
 	signers   *signerCache
 	verifying *limit.Limiter
 	owner     string // of the leases on checks

@@ -36,6 +36,7 @@ func (s *Service) SetReceiving(ctx context.Context, ws space.ID, id string, on b
 	if err != nil {
 		return Domain{}, err
 	}
+	s.Forget(d)
 	return d, refusal
 }
 
@@ -44,6 +45,9 @@ func (s *Service) receivable(ctx context.Context, d Domain) error {
 	checks := []HealthCheck{{Name: "receiver", Status: "fail", Message: "This installation does not receive mail."}}
 	if s.receiver != nil {
 		checks = s.receiver(ctx)
+	}
+	if !d.Verified { // whoever could receive without proof would read what is meant for its owner
+		checks = append(checks, HealthCheck{Name: "domain", Status: "fail", Message: "Verify the domain first: its records prove that it is yours."})
 	}
 	mx := HealthCheck{Name: "mx", Status: "pass"}
 	if d.Checks.MX.Status != CheckPass {

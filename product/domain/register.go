@@ -247,7 +247,10 @@ func (s *Service) Remove(tx *db.Tx, ws space.ID, id ID) error {
 }
 
 // Forget makes the next send look the domain up again. Call it when a transaction that removed or changed one has committed.
-func (s *Service) Forget(d Domain) { s.sending.forget(d.Workspace, d.Name) }
+func (s *Service) Forget(d Domain) {
+	s.sending.forget(d.Workspace, d.Name)
+	s.forgetReceiving(d.Name)
+}
 
 // OfTenant returns the domains of a managed customer, oldest first.
 func (s *Service) OfTenant(tx *db.Tx, ws space.ID, tenant string) ([]Domain, error) {

@@ -132,6 +132,24 @@ func selectByIDs(tx *db.Tx, ids []ID) ([]Domain, error) {
 		WHERE id {in $1}`, ids)
 }
 
+// selectReceiving serves other servers, who know no workspace. Should two workspaces want the mail of a name, it is that of the one
+// that has proven it.
+func selectReceiving(tx *db.Tx, name string) ([]Domain, error) {
+	return db.All(tx, scanDomain, `
+		SELECT `+columns+` FROM domain
+		WHERE name = $1 AND receiving = TRUE
+		ORDER BY verified DESC, COALESCE(verified_at, 0) DESC, id
+		LIMIT 1`, name)
+}
+
+func selectOfWorkspace(tx *db.Tx, ws space.ID, limit int) ([]Domain, error) {
+	return db.All(tx, scanDomain, `
+		SELECT `+columns+` FROM domain
+		WHERE workspace_id = $1
+		ORDER BY created_at, id
+		LIMIT $2`, ws, limit)
+}
+
 // selectAnyByName serves the sandbox, which plays the part of every registrar.
 func selectAnyByName(tx *db.Tx, name string) ([]Domain, error) {
 	return db.All(tx, scanDomain, `

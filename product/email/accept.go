@@ -122,6 +122,9 @@ func (a acceptance) receipt(quota plan.Quota) Receipt {
 
 // prepare makes the rows outside the transaction, large contents already stored.
 func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from domain.Domain) (acceptance, error) {
+	if err := s.admitTopic(ctx, sender.Workspace, draft.Topic); err != nil {
+		return acceptance{}, err
+	}
 	now := s.world.Clock.Now().Truncate(time.Microsecond)
 	a := acceptance{content: draft.Content, posted: draft.posted}
 	id := ID(s.world.NewID())
@@ -168,7 +171,7 @@ func newEmail(id ID, sender Sender, draft Draft, from domain.Domain, now time.Ti
 		MessageID: draft.MessageID, Status: Queued, From: draft.From.String(), FromDomain: draft.From.Domain, Subject: draft.Subject,
 		Addresses: Addresses{To: display(draft.To), Cc: display(draft.Cc), Bcc: display(draft.Bcc), ReplyTo: display(draft.ReplyTo)},
 		Tags:      draft.Tags, Metadata: draft.Metadata, IdempotencyKey: draft.IdempotencyKey,
-		TrackOpens: from.OpenTracking, TrackClicks: from.ClickTracking, ListUnsubscribe: draft.ListUnsubscribe,
+		TrackOpens: from.OpenTracking, TrackClicks: from.ClickTracking, ListUnsubscribe: draft.ListUnsubscribe, Topic: draft.Topic,
 		Template: draft.Template, TemplateVersion: draft.TemplateVersion, CreatedAt: now, UpdatedAt: now, QueuedAt: now,
 	}
 	if e.MessageID == "" {
@@ -179,6 +182,9 @@ func newEmail(id ID, sender Sender, draft Draft, from domain.Domain, now time.Ti
 	}
 	if draft.TrackClicks != nil {
 		e.TrackClicks = *draft.TrackClicks
+	}
+	if sender.Source == SourceNotice || sender.Source == SourceForward { // links for its recipient alone, and somebody else's mail
+		e.TrackOpens, e.TrackClicks = false, false
 	}
 	within := draft.DeliverWithin
 	if within == 0 {

@@ -3,6 +3,7 @@ package email
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -23,7 +24,7 @@ const maxSendBody = 128 << 20
 // Routes returns the endpoints of emails.
 func (s *Service) Routes() []api.Route {
 	sendErrors := []*api.Error{domain.ErrNotYours, domain.ErrAuthBroken, api.ErrDomainNotAllowed, tenant.ErrPaused, plan.ErrMonthlyQuota, api.ErrKeyReused, api.ErrTooLarge, template.ErrRender}
-	return append(append(s.attachmentRoutes(), s.testSendRoutes(sendErrors)...), []api.Route{
+	return append(slices.Concat(s.attachmentRoutes(), s.testSendRoutes(sendErrors), s.trackRoutes()), []api.Route{
 		s.removeDomainRoute(),
 		s.batchRoute(sendErrors),
 		s.spamCheckRoute(),
@@ -71,6 +72,7 @@ type sendBody struct {
 		Opens  *bool `json:"opens"`
 		Clicks *bool `json:"clicks"`
 	} `json:"tracking"`
+	TopicID          string `json:"topic_id" doc:"What it is about. Recipients who opted out of the topic do not get it." example:"0193a1f5-0000-7000-8000-000000000331"`
 	ListUnsubscribe  bool   `json:"list_unsubscribe" doc:"Add a link by which each recipient unsubscribes with one click."`
 	DeliverWithinSec *int64 `json:"deliver_within_sec" doc:"Stop trying after so many seconds." example:"3600"`
 	IdempotencyKey   string `json:"idempotency_key" doc:"The same as the Idempotency-Key header." example:"welcome:u_42:1"`

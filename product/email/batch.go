@@ -8,7 +8,6 @@ import (
 	"postrider/platform/event"
 	"postrider/platform/queue"
 	"postrider/product/domain"
-	"postrider/product/suppression"
 	"postrider/product/tenant"
 )
 
@@ -27,7 +26,7 @@ type batch struct {
 	attempts []attemptRow
 	events   []event.Event
 	// stops are the recipients who may not be mailed; see findStops.
-	stops map[RecipientID]*suppression.Suppression
+	stops map[RecipientID]*stop
 }
 
 type attemptRow struct {
@@ -82,11 +81,12 @@ func (b *batch) setState(r *Recipient, next State) {
 
 // fail ends a recipient without an answer of a server.
 func (b *batch) fail(r *Recipient, why *Failure) {
+	was := b.change(r)
 	b.setState(r, Failed)
 	r.NextAttemptAt = time.Time{}
 	e := b.emails[r.Email]
 	e.Failure = why
-	b.events = append(b.events, b.service.newEvent(e, nil, "email.failed", r.Address, b.tx.Now(), extras{Failed: why}))
+	b.events = append(b.events, b.service.newEvent(e, nil, "email.failed", r.Address, b.tx.Now(), extras{change: was, Failed: why}))
 }
 
 // save writes all changes: recipients, attempts, the derived state of every touched email, and the events.
@@ -143,7 +143,7 @@ func (b *batch) derive(e *Email, states []State) {
 	e.Status = Overall(states)
 	delivered, open := false, false
 	for _, s := range states {
-		delivered = delivered || s == Delivered || s == Sent
+		delivered = delivered || s == Delivered || s == Sent || s == Opened || s == Clicked || s == Complained
 		open = open || !s.Terminal()
 	}
 	if open || !delivered || !e.SentAt.IsZero() {
@@ -160,12 +160,18 @@ func (b *batch) derive(e *Email, states []State) {
 	if e.SentAt.IsZero() { // the last recipient failed after others were delivered
 		e.SentAt = b.tx.Now()
 	}
-	b.insertSent(e)
+	relayed := 0
+	for _, s := range states {
+		if s == Sent {
+			relayed++
+		}
+	}
+	b.insertSent(e, relayed)
 }
 
 // insertSent puts email.sent before the last email.delivered of the email, or at the end.
-func (b *batch) insertSent(e *Email) {
-	sent := b.service.newEvent(e, nil, "email.sent", "", e.SentAt, extras{})
+func (b *batch) insertSent(e *Email, relayed int) {
+	sent := b.service.newEvent(e, nil, "email.sent", "", e.SentAt, extras{change: change{Relayed: relayed}})
 	for i := len(b.events) - 1; i >= 0; i-- {
 		if b.events[i].Subject == string(e.ID) && b.events[i].Type == "email.delivered" {
 			b.events = append(b.events[:i], append([]event.Event{sent}, b.events[i:]...)...)

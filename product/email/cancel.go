@@ -35,7 +35,7 @@ func (s *Service) Cancel(ctx context.Context, ws space.ID, id string) (Record, e
 			return err
 		}
 		at := api.Time(tx.Now())
-		return s.tellChange(tx, e, "email.cancelled", extras{CancelledAt: &at})
+		return s.tellChange(tx, e, "email.cancelled", extras{change: change{Previous: Scheduled}, CancelledAt: &at})
 	})
 }
 
@@ -63,7 +63,7 @@ func (s *Service) Reschedule(ctx context.Context, ws space.ID, id string, text s
 				return ErrNotScheduled.With("status", Sending)
 			}
 		}
-		return s.tellChange(tx, e, "email.scheduled", extras{})
+		return s.tellChange(tx, e, "email.scheduled", extras{change: change{Previous: Scheduled}})
 	})
 }
 

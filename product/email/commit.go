@@ -33,18 +33,18 @@ type pending struct {
 	done     chan struct{}
 }
 
-// desk is where emails wait. The first that comes to a free clerk serves itself and whoever waits with it.
-type desk struct {
+// desk is where what is to be written waits. The first that comes to a free clerk serves itself and whoever waits with it.
+type desk[T any] struct {
 	mu      sync.Mutex
-	waiting []*pending // guarded by mu
-	clerks  int        // guarded by mu
+	waiting []T // guarded by mu
+	clerks  int // guarded by mu
 }
 
-// enter adds an email and tells whether its caller has to serve.
-func (d *desk) enter(p *pending) bool {
+// enter adds one that waits and tells whether its caller has to serve.
+func (d *desk[T]) enter(one T) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.waiting = append(d.waiting, p)
+	d.waiting = append(d.waiting, one)
 	if d.clerks == maxClerks {
 		return false
 	}
@@ -52,8 +52,15 @@ func (d *desk) enter(p *pending) bool {
 	return true
 }
 
+// waits returns how many wait.
+func (d *desk[T]) waits() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.waiting)
+}
+
 // next returns who is served together. Nobody means that the clerk may go.
-func (d *desk) next() []*pending {
+func (d *desk[T]) next() []T {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := min(len(d.waiting), maxJoined)

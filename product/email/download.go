@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// linkFor is how long a link to a file is good; it needs no key, so it must not last.
-	linkFor = time.Hour
+	// LinkFor is how long a link to a file is good; it needs no key, so it must not last.
+	LinkFor = time.Hour
 	// linkPurpose keeps links to files apart from other signed tokens.
 	linkPurpose = "email/file"
 	// FilesPath is where files are served from.
@@ -85,7 +85,7 @@ func (s *Service) link(to fileLink) (url string, expires time.Time) {
 	if err != nil {
 		panic(fmt.Sprintf("email: link to %s: %v", to.Filename, err))
 	}
-	expires = s.world.Clock.Now().Add(linkFor).Truncate(time.Second)
+	expires = s.world.Clock.Now().Add(LinkFor).Truncate(time.Second)
 	return s.baseURL + FilesPath + linkVersion + s.keys.Sign(linkPurpose, raw, expires), expires
 }
 
@@ -166,18 +166,27 @@ func (s *Service) ServeFile(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
+	if err := Download(w, link.Filename, func(w io.Writer) error { return s.copyFile(r.Context(), w, link) }); err != nil {
+		s.world.Log.Error("file could not be sent", "link", link, "error", err)
+	}
+}
+
+// Download answers with a file that write writes, and with a failure if it cannot, whose error it returns. A browser is told to
+// save the file and never to show it.
+func Download(w http.ResponseWriter, filename string, write func(io.Writer) error) error {
 	header := w.Header()
 	header.Set("Content-Type", "application/octet-stream")
-	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": link.Filename}))
+	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": filename}))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
-	header.Set("Cache-Control", "private, max-age="+strconv.Itoa(int(linkFor/time.Second)))
-	if err := s.copyFile(r.Context(), w, link); err != nil {
-		s.world.Log.Error("file could not be sent", "link", link, "error", err)
+	header.Set("Cache-Control", "private, max-age="+strconv.Itoa(int(LinkFor/time.Second)))
+	err := write(w)
+	if err != nil {
 		header.Del("Content-Disposition")
 		header.Del("Cache-Control")
 		http.Error(w, "The file is not available.", http.StatusServiceUnavailable) // if not a byte of it has left
 	}
+	return err
 }
 
 // copyFile writes what a link stands for to w. That the reader has gone is no failure.

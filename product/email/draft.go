@@ -32,6 +32,8 @@ type Draft struct {
 	TrackOpens      *bool
 	TrackClicks     *bool
 	ListUnsubscribe bool
+	// Topic is what the mail is about, if recipients can choose that.
+	Topic string
 	// Template and TemplateVersion are what the content was made from, if it was.
 	Template         string
 	TemplateVersion  int64
@@ -77,6 +79,7 @@ func (r sendBody) draft(wrong *api.Fields, now time.Time) Draft {
 			wrong.Add("deliver_within_sec", "Must be between 300 and 259200.")
 		}
 	}
+	d.Topic = checkTopic(wrong, "topic_id", r.TopicID)
 	if d.ListUnsubscribe = r.ListUnsubscribe; d.ListUnsubscribe && hasHeader(r.Headers, "List-Unsubscribe") {
 		wrong.Add("list_unsubscribe", "Give it as list_unsubscribe or as a header, not as both.")
 	}

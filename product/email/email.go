@@ -3,10 +3,10 @@
 // Accept stores an email with its recipients, its first event and its queue items in one transaction. Delivery, a floor above, takes
 // recipients when they are due and reports what happened to them; Record writes that down.
 //
-//	Owns     email, email_content, email_recipient, email_attachment, email_attempt
+//	Owns     email, email_content, email_recipient, email_attachment, email_attempt, email_tracking
 //	Queues   mail (one item a recipient)
 //	Emits    email.queued, .scheduled, .accepted, .sent, .delivered, .delivery_delayed, .bounced, .failed, .suppressed,
-//	         .complained, .cancelled
+//	         .complained, .cancelled, .opened, .clicked
 package email
 
 import (
@@ -75,6 +75,8 @@ type Email struct {
 	Source    Source
 	// Provider is the way the mail goes out: Direct, Relay, or node: and the id of a node.
 	Provider string
+	// ReturnPath is the envelope sender of mail that is passed on with its own; empty means that delivery makes one.
+	ReturnPath string
 	// Test mail never leaves the machine.
 	Test           bool
 	MessageID      string
@@ -92,8 +94,12 @@ type Email struct {
 	Recipients     int
 	TrackOpens     bool
 	TrackClicks    bool
+	// Opens and Clicks are those of people; programs are counted apart, with each recipient.
+	Opens, Clicks int
 	// ListUnsubscribe mail carries a link by which its recipient unsubscribes.
 	ListUnsubscribe bool
+	// Topic is what it is about, if recipients can choose that.
+	Topic string
 	// Template and TemplateVersion are what the email was made from; empty and 0 if it was not.
 	Template        string
 	TemplateVersion int64
@@ -220,22 +226,26 @@ type Content struct {
 
 // Service accepts, keeps and tells of emails.
 type Service struct {
-	world        world.World
-	db           *db.DB
-	blobs        blob.Store
-	accounts     *account.Service
-	domains      *domain.Service
-	tenants      *tenant.Service
-	plans        *plan.Service
-	cursors      api.Cursors
-	keys         *seal.Keyring
-	baseURL      string
-	desk         desk
-	fetcher      *httpout.Client
-	spam         spam.Engine
-	webhooks     *webhook.Service
-	suppressions *suppression.Service
-	templates    *template.Service
+	world    world.World
+	db       *db.DB
+	blobs    blob.Store
+	accounts *account.Service
+	domains  *domain.Service
+	tenants  *tenant.Service
+	plans    *plan.Service
+	cursors  api.Cursors
+	keys     *seal.Keyring
+	baseURL  string
+	// customerHosts tells that the installation is also reached under the tracking hosts of customers.
+	customerHosts bool
+	desk          desk[*pending]
+	visits        desk[*visit]
+	fetcher       *httpout.Client
+	spam          spam.Engine
+	webhooks      *webhook.Service
+	suppressions  *suppression.Service
+	topics        Topics
+	templates     *template.Service
 	// archives bounds how many archives are held in memory to be looked into.
 	archives *semaphore.Weighted
 }
@@ -251,6 +261,8 @@ type Parts struct {
 	Keys     *seal.Keyring
 	// BaseURL is where links to files begin.
 	BaseURL string
+	// CustomerHosts tells that the installation is also reached under the tracking hosts of customers.
+	CustomerHosts bool
 	// Fetcher gets files that are named by their address (see NewFetcher); nil refuses them.
 	Fetcher *httpout.Client
 	// Spam judges messages; nil means the built-in engine.
@@ -259,6 +271,7 @@ type Parts struct {
 	Webhooks *webhook.Service
 	// Suppressions knows whom not to mail.
 	Suppressions *suppression.Service
+	Topics       Topics
 	Templates    *template.Service
 }
 
@@ -268,9 +281,9 @@ const maxArchives = 8
 // New returns the service.
 func New(w world.World, d *db.DB, parts Parts) *Service {
 	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, tenants: parts.Tenants,
-		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"),
+		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"), customerHosts: parts.CustomerHosts,
 		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam,
-		webhooks: parts.Webhooks, suppressions: parts.Suppressions, templates: parts.Templates}
+		webhooks: parts.Webhooks, suppressions: parts.Suppressions, topics: parts.Topics, templates: parts.Templates}
 	if s.spam == nil {
 		s.spam = spam.Builtin{}
 	}
@@ -289,5 +302,5 @@ func isp(addr address.Address) string {
 	case "icloud.com", "me.com", "mac.com":
 		return "apple"
 	}
-	return "other"
+	return otherISP
 }

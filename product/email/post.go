@@ -107,28 +107,39 @@ func (s *Service) keepPosted(ctx context.Context, h *postedHeader, host string, 
 	}
 	trace := fmt.Sprintf("Received: by %s with ESMTPSA id %s;\r\n\t%s\r\n", host, made.id, now)
 	raw := append([]byte(trace), bytes.Join(h.kept, nil)...)
-	raw = append(raw, "\r\n"...)
-	if _, err := io.CopyN((*appender)(&raw), body, max(0, inlineMessage+1-int64(len(raw)))); err != nil && !errors.Is(err, io.EOF) {
+	if err := s.keep(ctx, made, append(raw, "\r\n"...), body); err != nil {
 		return inspection{}, err
 	}
-	if len(raw) <= inlineMessage {
-		made.raw, made.size = raw, int64(len(raw))
-		return s.inspect(ctx, h, bytes.NewReader(raw))
+	if made.blob == "" {
+		return s.inspect(ctx, h, bytes.NewReader(made.raw))
 	}
-	info, err := s.blobs.Put(ctx, io.MultiReader(bytes.NewReader(raw), body), MaxPostedBytes)
-	if errors.Is(err, blob.ErrTooLarge) {
-		return inspection{}, ErrPostedTooLarge
-	}
-	if err != nil {
-		return inspection{}, api.ErrUnavailable.Because(fmt.Errorf("store message: %w", err))
-	}
-	made.blob, made.size = info.Ref, info.Size
-	r, err := s.blobs.Open(ctx, info.Ref)
+	r, err := s.blobs.Open(ctx, made.blob)
 	if err != nil {
 		return inspection{}, api.ErrUnavailable.Because(fmt.Errorf("read message: %w", err))
 	}
 	defer r.Close()
 	return s.inspect(ctx, h, r)
+}
+
+// keep stores the message that begins with head and goes on with body: with its row if it is small, else in the blob store.
+func (s *Service) keep(ctx context.Context, made *readyMade, head []byte, body io.Reader) error {
+	raw := head
+	if _, err := io.CopyN((*appender)(&raw), body, max(0, inlineMessage+1-int64(len(raw)))); err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if len(raw) <= inlineMessage {
+		made.raw, made.size = raw, int64(len(raw))
+		return nil
+	}
+	info, err := s.blobs.Put(ctx, io.MultiReader(bytes.NewReader(raw), body), MaxPostedBytes)
+	if errors.Is(err, blob.ErrTooLarge) {
+		return ErrPostedTooLarge
+	}
+	if err != nil {
+		return api.ErrUnavailable.Because(fmt.Errorf("store message: %w", err))
+	}
+	made.blob, made.size = info.Ref, info.Size
+	return nil
 }
 
 // appender is a slice that grows as it is written to: small messages stay small, and others get all the room they may have at

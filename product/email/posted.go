@@ -96,6 +96,7 @@ func (h *postedHeader) readControl(wrong *api.Fields, name, value string, now ti
 	case name == fieldIdempotency:
 		h.draft.IdempotencyKey = api.CheckIdempotencyKey(wrong, value, h.draft.IdempotencyKey)
 	case name == fieldTopic:
+		h.draft.Topic = checkTopic(wrong, fieldTopic, value)
 	default:
 		return false
 	}

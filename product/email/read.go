@@ -69,6 +69,10 @@ func assemble(tx *db.Tx, e Email) (record Record, content storedContent, err err
 	if err != nil {
 		return record, content, err
 	}
+	tallies, err := talliesOf(tx, e)
+	if err != nil {
+		return record, content, err
+	}
 	events, err := event.OfSubject(tx, e.Workspace, string(e.ID), "", maxTimeline, 0)
 	if err != nil {
 		return record, content, err
@@ -85,7 +89,7 @@ func assemble(tx *db.Tx, e Email) (record Record, content storedContent, err err
 		record.Headers = map[string]string{}
 	}
 	for _, r := range recipients {
-		record.Recipients = append(record.Recipients, newRecipientRecord(r))
+		record.Recipients = append(record.Recipients, newRecipientRecord(r, tallies[r.ID]))
 		if next := r.NextAttemptAt; !next.IsZero() && (time.Time(record.NextAttempt).IsZero() || next.Before(time.Time(record.NextAttempt))) {
 			record.NextAttempt = api.Time(next)
 		}
@@ -102,7 +106,7 @@ func timeline(events []event.Event, attempts []storedAttempt, recipients []Recip
 		if err := json.Unmarshal(e.Data, &data); err != nil {
 			return nil, fmt.Errorf("event %s: %w", e.ID, err)
 		}
-		entries = append(entries, timelineEntry{Type: e.Type, Status: statusOf[e.Type], Recipient: api.Ref(e.Recipient),
+		entries = append(entries, timelineEntry{Type: e.Type, Status: data.Status, Recipient: api.Ref(e.Recipient),
 			OccurredAt: api.Time(e.OccurredAt), Message: eventMessage(e.Type, data), EventID: api.Ref(e.ID), AttemptID: api.Ref(data.AttemptID)})
 	}
 	for _, a := range attempts {
@@ -143,8 +147,14 @@ func eventMessage(kind string, data eventData) string {
 		return data.Failed.Message
 	case kind == "email.suppressed" && data.Suppressed != nil:
 		return data.Suppressed.Message
+	case kind == "email.opened" && data.Open != nil:
+		return data.Open.describe("Opened")
+	case kind == "email.clicked" && data.Click != nil:
+		return data.Click.describe("Followed a link")
 	case kind == "email.complained":
 		return "The recipient reported the message as spam."
+	case kind == "email.unsubscribed":
+		return "The recipient unsubscribed."
 	case kind == "email.cancelled":
 		return "Cancelled before it was sent."
 	}

@@ -85,6 +85,9 @@ func (b *batch) apply(r *Recipient, o Outcome) {
 	r.SMTPCode, r.Enhanced, r.Response = o.Attempt.Code, o.Attempt.Enhanced, o.Attempt.Response
 	r.NextAttemptAt = o.Attempt.NextAt
 	b.changed[r.ID], b.touched[r.Email] = true, true
+	if o.Attempt.MXHost != "" && b.emails[r.Email].Provider != Relay {
+		r.ISP = ispBehind(o.Attempt.MXHost, r.ISP)
+	}
 	if o.Class.Category == report.NoDomain && o.Attempt.Outcome == AttemptDNSFailed {
 		if r.UnnamedSince.IsZero() {
 			r.UnnamedSince = o.Attempt.FinishedAt
@@ -98,16 +101,18 @@ func (b *batch) apply(r *Recipient, o Outcome) {
 	case Later:
 		b.delayed(r, o)
 	case Refused:
+		was := b.change(r)
 		r.Bounce = newBounce(o.Class, o.Attempt.Code, o.Attempt.Enhanced, o.Attempt.Response)
 		r.Bounce.Suppressed = o.Class.Suppress && b.service.countsForList(b.emails[r.Email], r.Address)
 		b.setState(r, Bounced)
 		e := b.emails[r.Email]
 		e.Failure = &Failure{Reason: string(o.Class.Category), Message: o.Attempt.Response}
-		b.tell(r, o, "email.bounced", o.Attempt.FinishedAt, extras{Bounce: r.Bounce})
+		b.tell(r, o, "email.bounced", o.Attempt.FinishedAt, extras{change: was, Bounce: r.Bounce})
 	case GivenUp:
+		was := b.change(r)
 		b.setState(r, Failed)
 		b.emails[r.Email].Failure = o.Failure
-		b.tell(r, o, "email.failed", o.Attempt.FinishedAt, extras{Failed: o.Failure})
+		b.tell(r, o, "email.failed", o.Attempt.FinishedAt, extras{change: was, Failed: o.Failure})
 	}
 }
 
@@ -115,16 +120,17 @@ func (b *batch) apply(r *Recipient, o Outcome) {
 func (b *batch) accepted(r *Recipient, o Outcome) {
 	at := o.Attempt.FinishedAt
 	facts := &deliveryFacts{SMTPCode: o.Attempt.Code, Enhanced: o.Attempt.Enhanced, Response: o.Attempt.Response, MXHost: o.Attempt.MXHost,
-		ISP: r.ISP, Attempt: o.Attempt.Number, TLS: o.Attempt.TLS.Used}
+		ISP: r.ISP, Attempt: o.Attempt.Number, TLS: o.Attempt.TLS.Used, WaitedMs: at.Sub(startOf(b.emails[r.Email])).Milliseconds()}
 	if b.emails[r.Email].Provider == Relay {
 		b.setState(r, Sent) // what becomes of it now, only the relay knows
 		return
 	}
+	was := b.change(r)
 	b.setState(r, Accepted)
 	b.tell(r, o, "email.accepted", at, extras{Delivery: facts})
 	b.setState(r, Delivered)
 	r.DeliveredAt = at.Add(2 * time.Millisecond)
-	b.tell(r, o, "email.delivered", r.DeliveredAt, extras{Delivery: facts})
+	b.tell(r, o, "email.delivered", r.DeliveredAt, extras{change: was, Delivery: facts})
 }
 
 // delayTold is the age at which a recipient that still waits is told of again: at once, after one hour, four hours, a day.
@@ -141,10 +147,11 @@ func (b *batch) delayed(r *Recipient, o Outcome) {
 	if !r.DelayToldAt.IsZero() && threshold(age) == threshold(told) {
 		return
 	}
+	first := r.DelayToldAt.IsZero()
 	r.DelayToldAt = o.Attempt.FinishedAt
-	b.tell(r, o, "email.delivery_delayed", o.Attempt.FinishedAt, extras{Delay: &delayFacts{
+	b.tell(r, o, "email.delivery_delayed", o.Attempt.FinishedAt, extras{change: change{ISP: r.ISP}, Delay: &delayFacts{
 		Message: o.Attempt.Response, SMTPCode: o.Attempt.Code, Enhanced: o.Attempt.Enhanced, Class: string(o.Class.Class),
-		Category: string(o.Class.Category), Attempt: o.Attempt.Number, NextAt: api.Time(o.Attempt.NextAt), ExpiresAt: api.Time(e.ExpiresAt)}})
+		Category: string(o.Class.Category), Attempt: o.Attempt.Number, NextAt: api.Time(o.Attempt.NextAt), ExpiresAt: api.Time(e.ExpiresAt), First: first}})
 }
 
 // threshold returns how many of the ages in delayTold have passed.

@@ -33,20 +33,24 @@ type Complaint struct {
 	ArrivedAt api.Time `json:"arrived_at"`
 }
 
-// Report writes down what was told later. What it says about recipients that are unknown, or past changing, is only kept as an
-// event, or not at all.
-func (s *Service) Report(tx *db.Tx, told Reported) error {
+// reportFor is how long after the last attempt a report is believed. Servers give up within days; what comes later has been dug out
+// by somebody.
+const reportFor = 30 * 24 * time.Hour
+
+// Report writes down what was told later, and tells whether there is such a recipient. What it says about recipients that are
+// past changing is only kept as an event, or not at all.
+func (s *Service) Report(tx *db.Tx, told Reported) (known bool, err error) {
 	b, err := s.loadBatch(tx, []queue.Item{{ID: string(told.Recipient)}})
 	if err != nil {
-		return err
+		return false, err
 	}
 	r, ok := b.recipients[told.Recipient]
-	if !ok {
-		return nil
+	if !ok || told.At.Sub(r.TakenAt) > reportFor {
+		return false, nil
 	}
 	headers, err := headersOf(tx, b.emails[r.Email])
 	if err != nil {
-		return err
+		return true, err
 	}
 	if told.Bounce != nil {
 		err = b.bouncedLater(r, told, headers)
@@ -54,9 +58,9 @@ func (s *Service) Report(tx *db.Tx, told Reported) error {
 		err = b.complained(r, told, headers)
 	}
 	if err != nil {
-		return err
+		return true, err
 	}
-	return b.save(tx)
+	return true, b.save(tx)
 }
 
 // bouncedLater believes a bounce of a message that a server had taken. Who has opened a message has it, whatever is said later.
@@ -68,13 +72,19 @@ func (b *batch) bouncedLater(r *Recipient, told Reported, headers map[string]str
 	e := b.emails[r.Email]
 	bounce := newBounce(told.Bounce.Class, 0, told.Bounce.Enhanced, told.Bounce.Message)
 	bounce.Asynchronous = true
+	was := change{ISP: r.ISP}
 	if !read {
+		was = b.change(r)
+		if !r.DeliveredAt.IsZero() {
+			delivered := api.Time(r.DeliveredAt)
+			was.DeliveredAt = &delivered
+		}
 		bounce.Suppressed = told.Bounce.Class.Suppress && b.service.countsForList(e, r.Address)
 		b.setState(r, Bounced)
 		r.Bounce, r.Enhanced, r.Response = bounce, told.Bounce.Enhanced, told.Bounce.Message
 		e.Failure = &Failure{Reason: string(told.Bounce.Class.Category), Message: told.Bounce.Message}
 	}
-	b.events = append(b.events, b.service.newEvent(e, headers, "email.bounced", r.Address, told.At, extras{Bounce: bounce}))
+	b.events = append(b.events, b.service.newEvent(e, headers, "email.bounced", r.Address, told.At, extras{change: was, Bounce: bounce}))
 	if !bounce.Suppressed {
 		return nil
 	}
@@ -90,9 +100,10 @@ func (b *batch) complained(r *Recipient, told Reported, headers map[string]strin
 		return nil
 	}
 	e := b.emails[r.Email]
+	was := b.change(r)
 	b.setState(r, Complained)
 	told.Complaint.ISP = r.ISP
-	b.events = append(b.events, b.service.newEvent(e, headers, "email.complained", r.Address, told.At, extras{Complaint: told.Complaint}))
+	b.events = append(b.events, b.service.newEvent(e, headers, "email.complained", r.Address, told.At, extras{change: was, Complaint: told.Complaint}))
 	if !b.service.countsForList(e, r.Address) {
 		return nil
 	}

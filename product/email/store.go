@@ -17,26 +17,26 @@ func insertEmails(tx *db.Tx, all []acceptance) error {
 		e := a.email
 		values = append(values, e.ID, e.Workspace, e.Domain, db.NullText(e.Tenant), db.NullText(e.KeyID), e.Source, e.MessageID, e.Status, e.From,
 			e.FromDomain, encode(e.Addresses), e.Subject, encode(e.Tags), string(orEmptyObject(e.Metadata)), searchText(e),
-			db.NullText(e.IdempotencyKey), e.SizeBytes, e.Attachments, e.Recipients, e.TrackOpens, e.TrackClicks, e.ListUnsubscribe, db.NullText(e.Template), e.TemplateVersion, e.Test, e.Provider,
+			db.NullText(e.IdempotencyKey), e.SizeBytes, e.Attachments, e.Recipients, e.TrackOpens, e.TrackClicks, e.ListUnsubscribe, db.NullText(e.Topic), db.NullText(e.Template), e.TemplateVersion, e.Test, e.Provider, db.NullText(e.ReturnPath),
 			e.CreatedAt, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.ExpiresAt)
 	}
 	_, err := tx.InsertRows(`
 		INSERT INTO email (id, workspace_id, domain_id, tenant_id, api_key_id, source, message_id, status, sender, sender_domain,
 			addresses, subject, tags, metadata, search, idempotency_key, size_bytes, attachment_count, recipient_count,
-			track_opens, track_clicks, list_unsubscribe, template_id, template_version, test, provider, created_at, updated_at, scheduled_at, queued_at, expires_at)`, 31, values, ``)
+			track_opens, track_clicks, list_unsubscribe, topic_id, template_id, template_version, test, provider, return_path, created_at, updated_at, scheduled_at, queued_at, expires_at)`, 33, values, ``)
 	return err
 }
 
 const emailColumns = `email.id, email.workspace_id, domain_id, tenant_id, api_key_id, source, message_id, status, delayed, sender,
 	sender_domain, addresses, subject, tags, metadata, idempotency_key, size_bytes, attachment_count, recipient_count, track_opens,
-	track_clicks, list_unsubscribe, template_id, template_version, test, provider, failure, created_at, updated_at, scheduled_at, queued_at, sent_at, email.delivered_at, expires_at`
+	track_clicks, email.opens, email.clicks, list_unsubscribe, topic_id, template_id, template_version, test, provider, return_path, failure, created_at, updated_at, scheduled_at, queued_at, sent_at, email.delivered_at, expires_at`
 
 func scanEmail(s db.Scanner) (Email, error) {
 	var e Email
 	var addresses, tags, metadata, failure string
 	err := s.Scan(&e.ID, &e.Workspace, &e.Domain, db.Text(&e.Tenant), db.Text(&e.KeyID), &e.Source, &e.MessageID, &e.Status, &e.Delayed, &e.From,
 		&e.FromDomain, &addresses, &e.Subject, &tags, &metadata, db.Text(&e.IdempotencyKey), &e.SizeBytes, &e.Attachments, &e.Recipients,
-		&e.TrackOpens, &e.TrackClicks, &e.ListUnsubscribe, db.Text(&e.Template), &e.TemplateVersion, &e.Test, &e.Provider, db.Text(&failure), db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), db.Time(&e.ScheduledAt),
+		&e.TrackOpens, &e.TrackClicks, &e.Opens, &e.Clicks, &e.ListUnsubscribe, db.Text(&e.Topic), db.Text(&e.Template), &e.TemplateVersion, &e.Test, &e.Provider, db.Text(&e.ReturnPath), db.Text(&failure), db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), db.Time(&e.ScheduledAt),
 		db.Time(&e.QueuedAt), db.Time(&e.SentAt), db.Time(&e.DeliveredAt), db.Time(&e.ExpiresAt))
 	if err != nil {
 		return e, err
@@ -193,10 +193,10 @@ func updateRecipient(tx *db.Tx, r Recipient) error {
 	}
 	_, err := tx.Exec(`
 		UPDATE email_recipient SET state = $1, attempts = $2, soft_bounces = $3, smtp_code = $4, enhanced_code = $5, response = $6,
-			bounce = $7, delay_told_at = $8, unnamed_since = $9, delivered_at = $10, next_attempt_at = $11, taken_at = $12
-		WHERE workspace_id = $13 AND id = $14`,
+			bounce = $7, delay_told_at = $8, unnamed_since = $9, delivered_at = $10, next_attempt_at = $11, taken_at = $12, isp = $13
+		WHERE workspace_id = $14 AND id = $15`,
 		r.State, r.Attempts, r.SoftBounces, code, db.NullText(r.Enhanced), db.NullText(r.Response), bounce, r.DelayToldAt, r.UnnamedSince,
-		r.DeliveredAt, r.NextAttemptAt, r.TakenAt, r.Workspace, r.ID)
+		r.DeliveredAt, r.NextAttemptAt, r.TakenAt, r.ISP, r.Workspace, r.ID)
 	return err
 }
 

@@ -1,7 +1,6 @@
 package email
 
 import (
-	"strings"
 	"time"
 
 	"postrider/mail/report"
@@ -21,43 +20,53 @@ type suppressedFacts struct {
 func (b *batch) findStops() error {
 	var queries []suppression.Query
 	var asked []*Recipient
+	b.stops = map[RecipientID]*stop{}
 	for _, r := range b.recipients {
 		e := b.emails[r.Email]
-		if r.State.Terminal() || !b.service.countsForList(e, r.Address) {
-			continue
+		switch {
+		case r.State.Terminal():
+		case b.service.countsForList(e, r.Address):
+			asked = append(asked, r)
+			queries = append(queries, suppression.Query{Workspace: r.Workspace, Address: r.Address, Bulk: e.ListUnsubscribe || e.Topic != ""})
+		case b.service.plays(e, r.Address) == playSuppressed:
+			b.stops[r.ID] = &stop{"manual", "The address is on the suppression list of the simulator."}
 		}
-		asked = append(asked, r)
-		queries = append(queries, suppression.Query{Workspace: r.Workspace, Address: r.Address, Bulk: e.ListUnsubscribe})
 	}
-	stops, err := b.service.suppressions.Check(b.tx, queries)
+	found, err := b.service.suppressions.Check(b.tx, queries)
 	if err != nil {
 		return err
 	}
-	b.stops = map[RecipientID]*suppression.Suppression{}
-	for i, stop := range stops {
-		if stop != nil {
-			b.stops[asked[i].ID] = stop
+	for i, entry := range found {
+		if entry != nil {
+			reason, message := entry.Why()
+			b.stops[asked[i].ID] = &stop{reason, message}
 		}
 	}
-	return b.service.suppressions.Hit(b.tx, stops)
+	if err := b.service.suppressions.Hit(b.tx, found); err != nil {
+		return err
+	}
+	return b.findOptOuts(asked)
 }
+
+// stop is why somebody may not be mailed.
+type stop struct{ reason, message string }
 
 // countsForList tells whether the list has to do with a mail: tests and simulations are nobody's business, and mail about an
 // account must reach its owner.
 func (s *Service) countsForList(e *Email, address string) bool {
-	return !e.Test && e.Source != SourceNotice && !strings.HasSuffix(address, "@simulator."+s.domains.Hosts().Service)
+	return e.Source != SourceNotice && !s.Simulated(e.Test, address)
 }
 
 // suppress ends a recipient who is on the list. What was counted for it is given back.
-func (b *batch) suppress(r *Recipient, stop *suppression.Suppression) error {
+func (b *batch) suppress(r *Recipient, why *stop) error {
 	b.recordLost(r)
 	b.queue(r)
+	was := b.change(r)
 	b.setState(r, Suppressed)
 	r.NextAttemptAt = time.Time{}
 	e := b.emails[r.Email]
-	reason, message := stop.Why()
-	e.Failure = &Failure{Reason: reason, Message: message}
-	b.events = append(b.events, b.service.newEvent(e, nil, "email.suppressed", r.Address, b.tx.Now(), extras{Suppressed: &suppressedFacts{"OnAccountSuppressionList", reason, message, []string{}}}))
+	e.Failure = &Failure{Reason: why.reason, Message: why.message}
+	b.events = append(b.events, b.service.newEvent(e, nil, "email.suppressed", r.Address, b.tx.Now(), extras{change: was, Suppressed: &suppressedFacts{"OnAccountSuppressionList", why.reason, why.message, []string{}}}))
 	if err := b.service.plans.ReturnEmails(b.tx, e.Workspace, e.CreatedAt, 1); err != nil {
 		return err
 	}
@@ -66,7 +75,7 @@ func (b *batch) suppress(r *Recipient, stop *suppression.Suppression) error {
 
 // UnsubscribeLink is where the recipient of a mail unsubscribes. A message that is only looked at has no recipient yet.
 func (s *Service) UnsubscribeLink(t Taken) string {
-	return s.suppressions.Link("", suppression.Claims{Workspace: t.Email.Workspace, Address: t.Recipient.Address, Email: string(t.Email.ID)})
+	return s.suppressions.Link(s.linkBase(t.Domain), suppression.Claims{Workspace: t.Email.Workspace, Address: t.Recipient.Address, Email: string(t.Email.ID), Topic: t.Email.Topic})
 }
 
 // entry is what the list is told of a refusal.

@@ -146,7 +146,8 @@ type Letter struct {
 	Raw []byte
 }
 
-// Letter returns what an email says, read outside any transaction that changes something.
+// Letter returns what an email says to a recipient, read outside any transaction that changes something. A message that is only
+// looked at has no recipient, and is not tracked.
 func (s *Service) Letter(ctx context.Context, t Taken) (l Letter, err error) {
 	var stored storedContent
 	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
@@ -164,9 +165,12 @@ func (s *Service) Letter(ctx context.Context, t Taken) (l Letter, err error) {
 	if stored.readyMade() {
 		l.Headers = stored.Headers
 		l.Raw, err = s.readReadyMade(ctx, stored)
-		return l, err
+	} else {
+		l.Content, err = s.content(ctx, stored)
 	}
-	l.Content, err = s.content(ctx, stored)
+	if err == nil && t.Email.tracked() && t.Recipient.ID != "" {
+		l = s.trackLetter(t, l)
+	}
 	return l, err
 }
 

@@ -38,15 +38,19 @@ type headerPair struct {
 
 // extras are the facts of one type of event.
 type extras struct {
-	AttemptID   string           `json:"attempt_id,omitempty"`
-	Delivery    *deliveryFacts   `json:"delivery,omitempty"`
-	Bounce      *Bounce          `json:"bounce,omitempty"`
-	Delay       *delayFacts      `json:"delay,omitempty"`
-	Failed      *Failure         `json:"failed,omitempty"`
-	Suppressed  *suppressedFacts `json:"suppressed,omitempty"`
-	Complaint   *Complaint       `json:"complaint,omitempty"`
-	ScheduledAt *api.Time        `json:"scheduled_at,omitempty"`
-	CancelledAt *api.Time        `json:"cancelled_at,omitempty"`
+	change
+	AttemptID   string            `json:"attempt_id,omitempty"`
+	Delivery    *deliveryFacts    `json:"delivery,omitempty"`
+	Bounce      *Bounce           `json:"bounce,omitempty"`
+	Delay       *delayFacts       `json:"delay,omitempty"`
+	Failed      *Failure          `json:"failed,omitempty"`
+	Suppressed  *suppressedFacts  `json:"suppressed,omitempty"`
+	Complaint   *Complaint        `json:"complaint,omitempty"`
+	Open        *visitFacts       `json:"open,omitempty"`
+	Click       *visitFacts       `json:"click,omitempty"`
+	Unsubscribe *unsubscribeFacts `json:"unsubscribe,omitempty"`
+	ScheduledAt *api.Time         `json:"scheduled_at,omitempty"`
+	CancelledAt *api.Time         `json:"cancelled_at,omitempty"`
 }
 
 type deliveryFacts struct {
@@ -57,6 +61,8 @@ type deliveryFacts struct {
 	ISP      string `json:"isp"`
 	Attempt  int    `json:"attempt"`
 	TLS      bool   `json:"tls"`
+	// WaitedMs is how long the mail took since it was to be sent.
+	WaitedMs int64 `json:"waited_ms"`
 }
 
 type delayFacts struct {
@@ -68,6 +74,8 @@ type delayFacts struct {
 	Attempt   int      `json:"attempt"`
 	NextAt    api.Time `json:"next_attempt_at"`
 	ExpiresAt api.Time `json:"expires_at"`
+	// First is true when the recipient is told of for the first time.
+	First bool `json:"first"`
 }
 
 // statusOf is the state an event announces.
@@ -78,9 +86,19 @@ var statusOf = map[string]State{
 }
 
 func (s *Service) newEvent(e *Email, headers map[string]string, kind, recipient string, at time.Time, more extras) event.Event {
+	return s.newEventIn(statusOf[kind], e, headers, kind, recipient, at, more)
+}
+
+// newVisitEvent tells of an open or a click, which leaves the recipient in the state it is in: programs change none, and whoever has
+// clicked may open the mail again.
+func (s *Service) newVisitEvent(e *Email, headers map[string]string, kind string, r *Recipient, at time.Time, more extras) event.Event {
+	return s.newEventIn(r.State, e, headers, kind, r.Address, at, more)
+}
+
+func (s *Service) newEventIn(state State, e *Email, headers map[string]string, kind, recipient string, at time.Time, more extras) event.Event {
 	data := eventData{
 		EmailID: e.ID, MessageID: e.MessageID, CreatedAt: api.Time(e.CreatedAt), From: e.From, Recipient: api.Ref(recipient),
-		Subject: e.Subject, Status: statusOf[kind], Tags: map[string]string{}, Metadata: orEmptyObject(e.Metadata),
+		Subject: e.Subject, Status: state, Tags: map[string]string{}, Metadata: orEmptyObject(e.Metadata),
 		Headers: []headerPair{}, Template: api.Ref(e.Template), DomainID: string(e.Domain), extras: more,
 	}
 	data.To = slices.Concat(e.Addresses.To, e.Addresses.Cc, e.Addresses.Bcc)

@@ -77,6 +77,7 @@ type recipientRecord struct {
 	DeliveredAt  api.Time `json:"delivered_at"`
 	NextAttempt  api.Time `json:"next_attempt_at"`
 	Bounce       *Bounce  `json:"bounce"`
+	trackingRecord
 }
 
 type timelineEntry struct {
@@ -148,15 +149,15 @@ func newRow(e Email) Row {
 		To: e.Addresses.To, Cc: e.Addresses.Cc, Bcc: e.Addresses.Bcc, ReplyTo: e.Addresses.ReplyTo, Subject: e.Subject,
 		CreatedAt: api.Time(e.CreatedAt), UpdatedAt: api.Time(e.UpdatedAt), ScheduledAt: api.Time(e.ScheduledAt), QueuedAt: api.Time(e.QueuedAt),
 		SentAt: api.Time(e.SentAt), DeliveredAt: api.Time(e.DeliveredAt), DomainID: string(e.Domain), TenantID: api.Ref(e.Tenant),
-		Source: e.Source, KeyID: api.Ref(e.KeyID), Idempotency: api.Ref(e.IdempotencyKey), SizeBytes: e.SizeBytes, Attachments: e.Attachments,
-		Tags: tags, Tracking: tracking{e.TrackOpens, e.TrackClicks}, Provider: provider, NodeID: api.Ref(e.Node()),
+		Source: e.Source, TopicID: api.Ref(e.Topic), KeyID: api.Ref(e.KeyID), Idempotency: api.Ref(e.IdempotencyKey), SizeBytes: e.SizeBytes, Attachments: e.Attachments,
+		Tags: tags, Tracking: tracking{e.TrackOpens, e.TrackClicks}, Opens: e.Opens, Clicks: e.Clicks, Provider: provider, NodeID: api.Ref(e.Node()),
 	}
 }
 
-func newRecipientRecord(r Recipient) recipientRecord {
+func newRecipientRecord(r Recipient, t tally) recipientRecord {
 	return recipientRecord{Email: r.Address, Kind: r.Kind, Status: r.State, ISP: api.Ref(r.ISP), Attempts: r.Attempts, SMTPCode: positive(r.SMTPCode),
 		Enhanced: api.Ref(r.Enhanced), LastResponse: api.Ref(r.Response), DeliveredAt: api.Time(r.DeliveredAt),
-		NextAttempt: api.Time(r.NextAttemptAt), Bounce: r.Bounce}
+		NextAttempt: api.Time(r.NextAttemptAt), Bounce: r.Bounce, trackingRecord: newTrackingRecord(t)}
 }
 
 func newAttemptRecord(id ID, a storedAttempt) attemptRecord {

@@ -101,11 +101,15 @@ func (s *session) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp
 
 // Data takes the message. The reply is given when it is stored.
 func (s *session) Data(ctx context.Context, r io.Reader) *smtp.Reply {
+	started := s.service.world.Clock.Now()
 	receipt, _, err := s.service.emails.AcceptPosted(ctx, s.sender(), email.Posted{Recipients: s.recipients, Host: s.service.host, Message: r})
+	reply := smtp.NewReply(250, "2.0.0", "queued as "+string(receipt.ID))
 	if err != nil {
-		return s.service.replyTo(err)
+		reply = s.service.replyTo(err)
 	}
-	return smtp.NewReply(250, "2.0.0", "queued as "+string(receipt.ID))
+	s.service.observe(Submitted{At: started, Took: s.service.world.Clock.Now().Sub(started), Caller: s.caller, From: s.from, Recipients: len(s.recipients),
+		Email: receipt.ID, Reply: reply})
+	return reply
 }
 
 // Reset forgets the message.

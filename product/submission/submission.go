@@ -37,11 +37,13 @@ type Service struct {
 	keys   *api.Server
 	emails *email.Service
 	host   string
+	// observe is told of each message that was handed in.
+	observe func(Submitted)
 }
 
 // New returns the service. host is the name it greets with.
 func New(w world.World, keys *api.Server, emails *email.Service, host string) *Service {
-	return &Service{world: w, keys: keys, emails: emails, host: host}
+	return &Service{world: w, keys: keys, emails: emails, host: host, observe: func(Submitted) {}}
 }
 
 // Server returns a server for one door; implicit means TLS from the first byte.

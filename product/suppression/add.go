@@ -89,13 +89,15 @@ type book struct {
 // open locks what the lists have of the addresses, so that two transactions cannot both strengthen an entry.
 func (s *Service) open(tx *db.Tx, entries []Entry) (*book, error) {
 	b := &book{service: s, tx: tx, rows: map[place]*Suppression{}, changed: map[place]*Suppression{}, counts: counts{}}
-	mailboxes := make([]mailbox, len(entries))
+	mailboxes, places := make([]mailbox, len(entries)), map[mailbox]place{}
 	for i, e := range entries {
-		mailboxes[i] = mailboxOf(e.Workspace, Key(e.Address))
+		at := place{e.Workspace, Key(e.Address)}
+		mailboxes[i] = mailboxOf(at.workspace, at.address)
+		places[mailboxes[i]] = at
 	}
 	found, err := lockMailboxes(tx, mailboxes)
 	for i := range found {
-		b.rows[place{found[i].Workspace, found[i].Address}] = &found[i]
+		b.rows[places[found[i].mailbox()]] = &found[i]
 	}
 	return b, err
 }

@@ -25,21 +25,20 @@ func (s *Service) Check(tx *db.Tx, queries []Query) ([]*Suppression, error) {
 	if len(queries) == 0 {
 		return stops, nil
 	}
-	places, mailboxes := make([]place, len(queries)), make([]mailbox, len(queries))
+	mailboxes := make([]mailbox, len(queries))
 	for i, q := range queries {
-		places[i] = place{q.Workspace, Key(q.Address)}
-		mailboxes[i] = mailboxOf(q.Workspace, places[i].address)
+		mailboxes[i] = mailboxOf(q.Workspace, Key(q.Address))
 	}
 	found, err := selectMailboxes(tx, mailboxes)
 	if err != nil {
 		return nil, err
 	}
-	listed := map[place]*Suppression{}
+	listed := map[mailbox]*Suppression{}
 	for i := range found {
-		listed[place{found[i].Workspace, found[i].Address}] = &found[i]
+		listed[found[i].mailbox()] = &found[i]
 	}
 	for i, q := range queries {
-		if row := listed[places[i]]; row != nil && row.Blocks(q.Bulk) {
+		if row := listed[mailboxes[i]]; row != nil && row.Blocks(q.Bulk) {
 			stops[i] = row
 		}
 	}

@@ -194,3 +194,11 @@ func sweepStrikes(tx *db.Tx, since time.Time, limit int) (int64, error) {
 			ORDER BY occurred_at
 			LIMIT $2)`, since, limit)
 }
+
+// eraseAddress replaces the address by its digest. mailbox, by which recipients are looked up, stays as it is.
+func eraseAddress(tx *db.Tx, row Suppression) error {
+	_, err := tx.Exec(`
+		UPDATE suppression SET address = $1, host = '', detail = NULL, note = NULL
+		WHERE workspace_id = $2 AND id = $3`, []byte(erasedMark+string(row.mailbox())), row.Workspace, row.ID)
+	return err
+}

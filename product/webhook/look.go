@@ -31,7 +31,8 @@ func (s *Service) settleAndLook(tx *db.Tx, outcomes []outcome, looks []look) ([]
 	bodies, err := selectPayloads(tx, events)
 	for i := range lines {
 		for n := range lines[i].jobs {
-			lines[i].jobs[n].body = bodies[lines[i].jobs[n].delivery.EventID]
+			d := lines[i].jobs[n].delivery
+			lines[i].jobs[n].body = shownTo(endpoints[d.Webhook], d.EventType, bodies[d.EventID])
 		}
 	}
 	return lines, err

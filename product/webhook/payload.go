@@ -3,6 +3,7 @@ package webhook
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"time"
 
 	"postrider/platform/api"
@@ -50,10 +51,16 @@ func (e envelope) write() []byte {
 	if json.Unmarshal(e.Data, &data) != nil {
 		return body
 	}
+	texts := map[string]json.RawMessage{}
+	if e.Type == receivedType {
+		texts = takeTexts(data) // they have a limit of their own
+		e.Data = mustMarshal(data)
+		body = mustMarshal(e)
+	}
 	var left []string
 	for _, name := range expendable {
 		value, ok := data[name]
-		if !ok {
+		if !ok || len(body) <= maxPayload {
 			continue
 		}
 		empty := "{}"
@@ -67,7 +74,12 @@ func (e envelope) write() []byte {
 			break
 		}
 	}
-	return body
+	if len(texts) == 0 {
+		return body
+	}
+	maps.Copy(data, texts)
+	e.Data = mustMarshal(data)
+	return mustMarshal(e)
 }
 
 // Ids of the sample payloads.

@@ -60,6 +60,9 @@ func (s *Service) post(ctx context.Context, j job) outcome {
 	if delay, again := delayAfter(s.world, a.Number, d.MaxAttempts); a.Error != "" && again && !o.gone() {
 		o.next = finished.Add(max(delay, wish))
 	}
+	if s.parts.Posted != nil {
+		s.parts.Posted(Posted{j.endpoint.Workspace, d, a, o.next})
+	}
 	s.world.Log.Info("webhook posted", "webhook", d.Webhook, "delivery", d.ID, "event", d.EventID, "attempt", a.Number, "status", a.Status,
 		"error", a.Error, "took_ms", a.Took.Milliseconds())
 	return o

@@ -213,3 +213,11 @@ func deleteExpired(tx *db.Tx, limit int) (int64, error) {
 	}
 	return int64(len(events)), nil
 }
+
+// redactPayloads leaves of payloads only that they were.
+func redactPayloads(tx *db.Tx, ws space.ID, events []string) error {
+	_, err := tx.Exec(`
+		UPDATE webhook_payload SET body = '{"erased":true}'
+		WHERE workspace_id = $1 AND event_id {in $2}`, ws, events)
+	return err
+}

@@ -128,6 +128,8 @@ type Parts struct {
 	DomainsExist func(tx *db.Tx, ws space.ID, ids []string) (bool, error)
 	// ExternalID is what a workspace calls a managed customer; empty means that there is none of this id.
 	ExternalID func(tx *db.Tx, ws space.ID, id string) (string, error)
+	// Posted is told of every attempt, and must not wait; nil means that nobody wants to know.
+	Posted func(Posted)
 }
 
 const (

@@ -1,0 +1,73 @@
+package domain
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/space"
+)
+
+// receivingCache remembers whose mail is taken: another server asks for every recipient of every message.
+type receivingCache struct {
+	mu    sync.RWMutex
+	names map[string]receivingName // guarded by mu
+}
+
+type receivingName struct {
+	domain   Domain
+	receives bool
+	until    time.Time
+}
+
+// ForReceiving returns the domain that mail to the name is for, if it is taken at all. A change is seen within a second.
+func (s *Service) ForReceiving(ctx context.Context, name string) (d Domain, receives bool, err error) {
+	now := s.world.Clock.Now()
+	s.receiving.mu.RLock()
+	known, ok := s.receiving.names[name]
+	s.receiving.mu.RUnlock()
+	if ok && now.Before(known.until) {
+		return known.domain, known.receives, nil
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		found, err := selectReceiving(tx, name)
+		if len(found) > 0 {
+			d, receives = found[0], true
+		}
+		return err
+	})
+	if err != nil {
+		return Domain{}, false, err
+	}
+	s.receiving.mu.Lock()
+	defer s.receiving.mu.Unlock()
+	if s.receiving.names == nil || len(s.receiving.names) >= maxCached {
+		s.receiving.names = map[string]receivingName{}
+	}
+	s.receiving.names[name] = receivingName{d, receives, now.Add(sendingFor)}
+	return d, receives, nil
+}
+
+// forgetReceiving makes a change of receiving seen at once in this process.
+func (s *Service) forgetReceiving(name string) {
+	s.receiving.mu.Lock()
+	defer s.receiving.mu.Unlock()
+	delete(s.receiving.names, name)
+}
+
+// OfWorkspace returns up to limit domains of a workspace, oldest first.
+func (s *Service) OfWorkspace(tx *db.Tx, ws space.ID, limit int) ([]Domain, error) {
+	return selectOfWorkspace(tx, ws, limit)
+}
+
+// Known tells whether some workspace has proven the name to be its own.
+func (s *Service) Known(tx *db.Tx, name string) (bool, error) {
+	domains, err := selectAnyByName(tx, name)
+	for _, d := range domains {
+		if d.Verified {
+			return true, err
+		}
+	}
+	return false, err
+}

@@ -1,0 +1,204 @@
+package email
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/product/email/internal/track"
+)
+
+const (
+	// maxTold is how many opens of a recipient are told as events, and as many clicks, and as many of each by programs: a mail
+	// program that loads its pictures again and again must not flood the customer. Beyond, they are only counted.
+	maxTold = 100
+	// maxCounted is where counting ends, too: a loop must not keep the database busy.
+	maxCounted = 10_000
+	// maxVisitsWaiting bounds the memory of a time in which the database does not answer.
+	maxVisitsWaiting = 10_000
+	// visitPatience is how long a reader waits for an open or a click to be written down.
+	visitPatience = 2 * time.Second
+	// maxUserAgent is how much of a User-Agent header is told, in characters.
+	maxUserAgent = 512
+)
+
+// visit is one open or click on its way into the store.
+type visit struct {
+	recipient RecipientID
+	link      string // of a click
+	facts     track.Visit
+	at        time.Time
+	done      chan struct{}
+	played    bool // by a simulated reader, who has no time to lose
+}
+
+// visitFacts is what customers are told of an open or a click. The spelling is that of other services.
+type visitFacts struct {
+	Link      string   `json:"link,omitempty"`
+	IP        string   `json:"ipAddress"`
+	UserAgent string   `json:"userAgent"`
+	At        api.Time `json:"timestamp"`
+	Automated bool     `json:"automated"`
+	Reason    api.Ref  `json:"automated_reason"`
+	// Count is the how manieth it is of the recipient; those of programs are counted apart.
+	Count int `json:"count"`
+}
+
+// describe tells an open or a click in a line of the timeline.
+func (f *visitFacts) describe(what string) string {
+	if f.Link != "" {
+		what += " to " + f.Link
+	}
+	if f.Automated {
+		return fmt.Sprintf("%s, but not by a person (%s).", what, f.Reason)
+	}
+	return what + "."
+}
+
+// noteVisit writes an open or a click down, together with those that come at the same moment, and waits for it. If that fails or
+// takes too long, the log tells: whoever reads mail must not suffer from it.
+func (s *Service) noteVisit(ctx context.Context, v *visit) {
+	v.at, v.done = s.world.Clock.Now().Truncate(time.Microsecond), make(chan struct{})
+	if s.visits.waits() >= maxVisitsWaiting {
+		s.world.Log.Error("an open or click is lost: too many wait to be recorded", "waiting", maxVisitsWaiting)
+		return
+	}
+	if s.visits.enter(v) {
+		go s.serveVisits(context.WithoutCancel(ctx))
+	}
+	late, stop := s.world.Clock.After(visitPatience)
+	defer stop()
+	select {
+	case <-v.done:
+	case <-late:
+	}
+}
+
+func (s *Service) serveVisits(ctx context.Context) {
+	for joined := s.visits.next(); len(joined) > 0; joined = s.visits.next() {
+		s.recordJoined(ctx, joined)
+	}
+}
+
+func (s *Service) recordJoined(ctx context.Context, joined []*visit) {
+	if err := s.db.Write(ctx, func(tx *db.Tx) error { return s.recordVisits(tx, joined) }); err != nil {
+		s.world.Log.Error("opens and clicks are lost", "count", len(joined), "error", err)
+	}
+	for _, v := range joined {
+		close(v.done)
+	}
+}
+
+// recordVisits counts opens and clicks, moves the recipients of those that are by people, and tells of all.
+func (s *Service) recordVisits(tx *db.Tx, visits []*visit) error {
+	items := make([]queue.Item, len(visits))
+	ids := make([]RecipientID, len(visits))
+	for i, v := range visits {
+		items[i], ids[i] = queue.Item{ID: string(v.recipient)}, v.recipient
+	}
+	b, err := s.loadBatch(tx, items)
+	if err != nil {
+		return err
+	}
+	tallies, err := selectTallies(tx, ids)
+	if err != nil {
+		return err
+	}
+	headers, err := selectHeaders(tx, b.emails)
+	if err != nil {
+		return err
+	}
+	changed := map[RecipientID]bool{}
+	for _, v := range visits {
+		r, ok := b.recipients[v.recipient]
+		if !ok || !r.State.hasMail() {
+			continue // gone, or settled for good: what follows is no news
+		}
+		t := tallies[r.ID]
+		if b.visited(r, &t, v, headers[r.Email]) {
+			tallies[r.ID], changed[r.ID] = t, true
+		}
+	}
+	for id := range changed {
+		if err := upsertTally(tx, *b.recipients[id], tallies[id]); err != nil {
+			return err
+		}
+	}
+	for _, e := range b.emails {
+		if err := updateCounts(tx, *e); err != nil {
+			return err
+		}
+	}
+	return b.save(tx)
+}
+
+// hasMail tells whether the recipient may have the message, so that opens and clicks mean something.
+func (s State) hasMail() bool {
+	switch s {
+	case Scheduled, Cancelled, Failed, Suppressed, Complained:
+		return false
+	}
+	return true
+}
+
+// visited counts one open or click and tells whether that is news.
+func (b *batch) visited(r *Recipient, t *tally, v *visit, headers map[string]string) bool {
+	e, kind, next := b.emails[r.Email], "email.opened", Opened
+	if v.facts.Click {
+		kind, next = "email.clicked", Clicked
+	}
+	v.facts.Since = r.sinceDelivery(v.at)
+	reason := v.facts.Automated()
+	if v.played {
+		reason = ""
+	}
+	count := t.add(v.facts.Click, reason != "", v.at)
+	if count > maxCounted {
+		return false
+	}
+	was := change{ISP: r.ISP}
+	if reason == "" {
+		e.count(v.facts.Click)
+		if r.State.CanBecome(next) {
+			was = b.change(r)
+			b.setState(r, next)
+		}
+	}
+	if count > maxTold {
+		return true
+	}
+	facts := &visitFacts{Link: v.link, UserAgent: cut(strings.ToValidUTF8(v.facts.UserAgent, "\uFFFD"), maxUserAgent), At: api.Time(v.at),
+		Automated: reason != "", Reason: api.Ref(reason), Count: count}
+	if v.facts.IP.IsValid() {
+		facts.IP = v.facts.IP.String()
+	}
+	more := extras{change: was, Open: facts}
+	if v.facts.Click {
+		more = extras{change: was, Click: facts}
+	}
+	b.events = append(b.events, b.service.newVisitEvent(e, headers, kind, r, v.at, more))
+	return true
+}
+
+func (e *Email) count(click bool) {
+	if click {
+		e.Clicks++
+	} else {
+		e.Opens++
+	}
+}
+
+// sinceDelivery is how long the recipient has had the message; it is negative while we are still handing it over.
+func (r *Recipient) sinceDelivery(at time.Time) time.Duration {
+	switch {
+	case !r.DeliveredAt.IsZero():
+		return at.Sub(r.DeliveredAt)
+	case !r.State.Terminal():
+		return -1
+	}
+	return at.Sub(r.TakenAt) // a relay has taken it
+}
