@@ -23,7 +23,7 @@ func (s *server) publicHandler() http.Handler {
 		mux.Handle("/sandbox", s.config.Dev.sandbox.Handler())
 		mux.Handle("/sandbox/", s.config.Dev.sandbox.Handler())
 	}
-	mux.HandleFunc("GET "+email.FilesPath, s.app.Emails.ServeFile)
+	mux.HandleFunc("GET "+email.FilesPath, s.app.ServeFile)
 	mux.HandleFunc("GET "+email.SharedPath, s.app.Emails.ServeShared)
 	mux.Handle("/{$}", landing(s.config.Dev != nil))
 	// The API does its own routing and its own answers for what it does not know; the mux must not clean its paths by redirect.
@@ -42,6 +42,7 @@ func (s *server) adminHandler() http.Handler {
 	s.addHealth(mux)
 	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics(), promhttp.HandlerOpts{}))
 	mux.Handle("/delivery/", s.app.Delivery.OperatorHandler())
+	mux.Handle("GET /operator/mail", s.app.Inbound.OperatorHandler())
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)

@@ -4,7 +4,10 @@ package app
 
 import (
 	"context"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"postrider/mail/address"
@@ -19,14 +22,17 @@ import (
 	"postrider/platform/space"
 	"postrider/product/account"
 	"postrider/product/apikey"
+	"postrider/product/audience"
 	"postrider/product/delivery"
 	"postrider/product/dnsprovider"
 	"postrider/product/domain"
 	"postrider/product/email"
 	"postrider/product/inbound"
+	"postrider/product/logs"
 	"postrider/product/node"
 	"postrider/product/plan"
 	"postrider/product/relay"
+	"postrider/product/stats"
 	"postrider/product/submission"
 	"postrider/product/suppression"
 	"postrider/product/template"
@@ -52,6 +58,9 @@ type App struct {
 	Webhooks     *webhook.Service
 	Suppressions *suppression.Service
 	Templates    *template.Service
+	Audience     *audience.Service
+	Stats        *stats.Service
+	Logs         *logs.Service
 	API          *api.Server
 	// Submission takes mail over SMTP.
 	Submission *submission.Service
@@ -67,6 +76,8 @@ type Settings struct {
 	ServiceDomain string
 	// BaseURL is where people and programs reach the installation.
 	BaseURL string
+	// CustomerHosts tells that the installation is also reached under customers' tracking hosts, with certificates for them.
+	CustomerHosts bool
 	// NodeName is how people know this process.
 	NodeName string
 	// NoticesFrom is the sender of the installation's own mail; the zero address sends none.
@@ -109,6 +120,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	}
 	settings.Account.Counters = map[string]account.Counter{
 		"templates":        func(tx *db.Tx, ws space.ID) (int64, error) { return a.Templates.Count(tx, ws) },
+		"contacts":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Audience.Count(tx, ws) },
 		"webhooks":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Webhooks.Count(tx, ws) },
 		"verified_domains": func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.Count(tx, ws) },
 		"managed_tenants":  func(tx *db.Tx, ws space.ID) (int64, error) { return a.Tenants.Count(tx, ws) },
@@ -118,38 +130,48 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	hosts := domain.Hosts{Service: settings.ServiceDomain}
 	a.Nodes = node.New(w, d, node.Config{ID: node.ID(settings.Delivery.Node), Name: settings.NodeName, Hostname: settings.Delivery.Hello, Sources: settings.Delivery.Sources.Sources, SPF: hosts.SPF(),
 		MX: hosts.MX()[0], Bounces: hosts.Bounces(), Tracking: hosts.Tracking()}, func(id node.ID) queue.Lane { return email.LaneOf(string(id)) })
-	a.Domains = domain.New(w, d, keys, a.Plans, hosts, a.Nodes.Exists, nil)
+	a.Domains = domain.New(w, d, keys, a.Plans, hosts, a.Nodes.Exists, func(ctx context.Context) []domain.HealthCheck { return a.Inbound.Checks(ctx) })
 	a.Tenants = tenant.New(w, d, a.Plans, a.Domains, a.Nodes.Exists)
 	a.DNS = dnsprovider.New(w, d, keys, a.Accounts, a.Domains, settings.DNS)
 	a.Keys = apikey.New(w, d, a.Accounts, a.Domains.Exist)
 	a.Relays = relay.New(w, d, keys, a.Accounts, relay.Config{Hello: settings.Delivery.Hello, AllowPrivate: settings.Delivery.AllowPrivate})
+	a.Logs = logs.New(w, d, logs.Parts{Plans: a.Plans, Accounts: a.Accounts, Steps: a.stepsOf})
 	a.Webhooks = a.newWebhooks(keys, settings)
 	a.Templates = template.New(w, d, a.Plans, nil)
-	a.Suppressions = suppression.New(w, d, suppression.Parts{Keys: keys, Accounts: a.Accounts, BaseURL: settings.BaseURL})
+	a.Suppressions = suppression.New(w, d, suppression.Parts{Keys: keys, Accounts: a.Accounts, BaseURL: settings.BaseURL, Preferences: preferences{a},
+		Unsubscribed: func(tx *db.Tx, u suppression.Unsubscription) error { return a.Emails.TellUnsubscribed(tx, u) }})
 	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans, Cursors: cursors,
-		Keys: keys, BaseURL: settings.BaseURL, Spam: settings.Spam, Webhooks: a.Webhooks, Suppressions: a.Suppressions, Templates: a.Templates,
+		Keys: keys, BaseURL: settings.BaseURL, CustomerHosts: settings.CustomerHosts, Spam: settings.Spam, Webhooks: a.Webhooks, Suppressions: a.Suppressions, Topics: preferences{a}, Templates: a.Templates,
 		Fetcher: email.NewFetcher(httpout.Config{Policy: settings.Outbound, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock})})
+	a.Audience = audience.New(w, d, audience.Parts{Keys: keys, Blobs: blobs, Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions,
+		Emails: a.Emails, Webhooks: a.Webhooks, Logs: a.Logs, BaseURL: settings.BaseURL, Node: settings.Delivery.Node})
+	a.Stats = stats.New(w, d, stats.Parts{Plans: a.Plans, Domains: a.authentication})
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
 
+	a.Inbound = inbound.New(w, d, inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks, Keys: keys,
+		Spam: settings.Spam, Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
+
 	settings.API.World, settings.API.Keys, settings.API.Sessions = w, a.Keys, a.Accounts
-	settings.API.Rates, settings.API.Info = a.Plans.RateOf, Info
+	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.Logs.Request
 	a.API = api.NewServer(settings.API, a.Routes())
 	a.Submission = submission.New(w, a.API, a.Emails, hosts.MX()[0])
-	a.Inbound = inbound.New(w, a.Delivery, hosts.MX()[0])
+	a.Submission.Observe(a.noteSubmission)
 	return a
 }
 
 // Routes returns the endpoints of all slices.
 func (a *App) Routes() []api.Route {
 	var routes []api.Route
-	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Templates, a.Suppressions, a.Emails, a.Delivery} {
+	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Templates, a.Suppressions, a.Emails, a.Audience, a.Delivery, a.Inbound, a.Stats, a.Logs} {
 		routes = append(routes, slice.Routes()...)
 	}
 	return routes
 }
 
 // Followers returns what reads the record of events.
-func (a *App) Followers() []event.Follower { return a.Webhooks.Followers() }
+func (a *App) Followers() []event.Follower {
+	return slices.Concat(a.Webhooks.Followers(), a.Audience.Followers(), a.Stats.Followers(), a.Logs.Followers())
+}
 
 // Workers returns everything that has to be done again and again.
 func (a *App) Workers() []queue.Worker {
@@ -157,7 +179,7 @@ func (a *App) Workers() []queue.Worker {
 		{Name: "idempotency keys", Step: a.forgetKeys, Every: time.Minute},
 		{Name: "unused blobs", Step: a.sweepBlobs, Every: time.Hour},
 	}
-	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Domains, a.Webhooks, a.Suppressions, a.Delivery} {
+	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Domains, a.Webhooks, a.Suppressions, a.Audience, a.Delivery, a.Inbound, a.Logs} {
 		workers = append(workers, slice.Workers()...)
 	}
 	for _, f := range a.Followers() {
@@ -181,7 +203,7 @@ func (a *App) newWebhooks(keys *seal.Keyring, settings Settings) *webhook.Servic
 	config.Policy = settings.Outbound
 	config.Policy.AnyLoopbackPort = config.Policy.AnyLoopbackPort || settings.Delivery.AllowPrivate
 	return webhook.New(a.World, a.DB, webhook.Parts{Keys: keys, Plans: a.Plans, Accounts: a.Accounts, DomainsExist: a.Domains.Exist,
-		ExternalID: a.Tenants.ExternalID}, config)
+		ExternalID: a.Tenants.ExternalID, Posted: a.notePost}, config)
 }
 
 // Handler answers HTTP requests.
@@ -200,6 +222,31 @@ func (a *App) forgetKeys(ctx context.Context) (bool, error) {
 const blobGrace = 24 * time.Hour
 
 func (a *App) sweepBlobs(ctx context.Context) (bool, error) {
-	_, err := blob.Sweep(ctx, a.blobs, a.World.Clock.Now().Add(-blobGrace), a.Emails.ReferencedBlobs)
+	_, err := blob.Sweep(ctx, a.blobs, a.World.Clock.Now().Add(-blobGrace), a.referencedBlobs)
 	return false, err
+}
+
+// referencedBlobs tells which blobs any slice refers to.
+func (a *App) referencedBlobs(ctx context.Context, refs []blob.Ref) (map[blob.Ref]bool, error) {
+	used, err := a.Emails.ReferencedBlobs(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	received, err := a.Inbound.ReferencedBlobs(ctx, refs)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(used, received)
+	imported, err := a.Audience.ReferencedBlobs(ctx, refs)
+	maps.Copy(used, imported)
+	return used, err
+}
+
+// ServeFile answers a signed link with the file it stands for, whoever made the link.
+func (a *App) ServeFile(w http.ResponseWriter, r *http.Request) {
+	if strings.HasPrefix(r.URL.Path, inbound.FilesPath) {
+		a.Inbound.ServeFile(w, r)
+		return
+	}
+	a.Emails.ServeFile(w, r)
 }

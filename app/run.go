@@ -132,6 +132,13 @@ func (s *server) run(ctx context.Context) error {
 		return err
 	}
 	var workers sync.WaitGroup
+	if s.mx != nil {
+		if _, err := s.app.Inbound.Beat(working); err != nil {
+			return err
+		}
+		workers.Go(func() { s.app.work(working, s.app.Inbound.HeartBeat()) })
+	}
+	workers.Go(func() { s.app.work(working, s.app.Logs.Writer()) })
 	if s.config.Workers {
 		for _, w := range s.app.Workers() {
 			workers.Go(func() { s.app.work(working, w) })
@@ -156,7 +163,7 @@ func (s *server) run(ctx context.Context) error {
 	stopWork()
 	workers.Wait()
 	s.serving.Wait()
-	return errors.Join(err, s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining))
+	return errors.Join(err, s.app.Inbound.Closed(draining), s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining), s.app.Logs.Flush(draining))
 }
 
 const (
@@ -205,7 +212,11 @@ func (s *server) openMail(ctx context.Context) ([]*smtp.Server, error) {
 		listener net.Listener
 		make     func() (*smtp.Server, error)
 	}{
-		{s.mx, func() (*smtp.Server, error) { return s.app.Inbound.Server(serverTLS(certificate)) }},
+		{s.mx, func() (*smtp.Server, error) {
+			settings := serverTLS(certificate)
+			s.app.Inbound.Opened(s.mx.Addr(), settings)
+			return s.app.Inbound.Server(settings)
+		}},
 		{s.submission, func() (*smtp.Server, error) { return s.app.Submission.Server(serverTLS(certificate), false) }},
 		{s.submissions, func() (*smtp.Server, error) { return s.app.Submission.Server(serverTLS(certificate), true) }},
 	} {

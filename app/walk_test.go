@@ -110,7 +110,21 @@ func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
 		things := map[string]string{"emails": in.Send("ann@example.net"), "domains": in.DomainID, "managed-tenants": customer.Text("id"), "webhooks": hook,
 			"webhook-deliveries": in.Call(http.MethodPost, "/webhooks/"+hook+"/test", nil).Text("id"),
 			"suppressions":       in.Call(http.MethodPost, "/suppressions", map[string]any{"email": "gone@example.net"}).Text("id"),
+			"receiving":          in.Call(http.MethodPost, "/emails/receiving", map[string]any{"from": "a@example.net", "to": "b@acme.test", "text": "x"}).Text("id"),
+			"forwarding":         in.Call(http.MethodPost, "/emails/receiving/forwarding", map[string]any{"address": "b@acme.test", "forward_to": "c@example.net"}).Text("id"),
+			"contacts":           in.Call(http.MethodPost, "/contacts", map[string]any{"email": "contact@example.net"}).Text("id"),
+			"audience":           in.Call(http.MethodPost, "/audience/lists", map[string]any{"name": "x"}).Text("id"),
+			"segments":           in.Call(http.MethodPost, "/segments", map[string]any{"name": "x"}).Text("id"),
+			"topics":             in.Call(http.MethodPost, "/topics", map[string]any{"name": "x"}).Text("id"),
+			"contact-properties": in.Call(http.MethodPost, "/contact-properties", map[string]any{"key": "x", "type": "string"}).Text("id"),
 			"templates":          in.Call(http.MethodPost, "/templates", map[string]any{"name": "Welcome", "subject": "Hi", "html": "<p>Hi</p>"}).Text("id")}
+		things["audiences"] = things["audience"]
+		things["logs"] = things["emails"] // the entry of a mail has its id
+		for _, f := range in.App.Logs.Followers() {
+			if _, err := f.Step(context.Background(), in.App.DB); err != nil {
+				t.Fatal(err)
+			}
+		}
 		_, stranger := in.NewWorkspace(plan.Unlimited)
 		for _, route := range public(in) {
 			if route.Access != api.Keyed || !strings.Contains(route.Path, "{") {
@@ -120,10 +134,16 @@ func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
 			if !known {
 				t.Errorf("%s %s: the test has nothing to ask for", route.Method, route.Path)
 			}
+			for _, below := range []string{"receiving", "forwarding"} {
+				if strings.HasPrefix(route.Path, "/emails/") && strings.Contains(route.Path, "/"+below+"/") {
+					id = things[below]
+				}
+			}
 			if strings.Contains(route.Path, "{externalId}") {
 				id = "shop_4711"
 			}
-			valid := map[string]any{"scheduled_at": "in 10 minutes", "enabled": true, "name": "x", "domain": "x.test", "html": "x"}
+			valid := map[string]any{"scheduled_at": "in 10 minutes", "enabled": true, "name": "x", "domain": "x.test", "html": "x", "read": true,
+				"topics": []any{map[string]any{"id": nobody, "subscription": "opt_in"}}, "contact_ids": []string{nobody}, "value": "x"}
 			header := map[string]string{"X-Request-Id": "the-same-id"}
 			foreign := in.CallAs(stranger, route.Method, at(route, id), valid, header)
 			missing := in.CallAs(stranger, route.Method, at(route, nobody), valid, header)
@@ -144,7 +164,7 @@ func TestNoBodyBreaksAnyRoute(t *testing.T) {
 	for _, route := range public(in) {
 		for _, raw := range hostile {
 			answer := in.Call(route.Method, at(route, nobody), raw)
-			if answer.Status >= 500 || answer.Status >= 400 && answer.Text("error", "request_id") == "" {
+			if answer.Status >= 500 || answer.Status >= 400 && route.Method != http.MethodHead && answer.Text("error", "request_id") == "" {
 				t.Errorf("%s %s with %.40q: %d %s", route.Method, route.Path, raw, answer.Status, answer.Raw)
 			}
 		}
@@ -190,7 +210,7 @@ func TestEveryRouteIsDocumentedWithExamples(t *testing.T) {
 			}
 		}
 		success := fmt.Sprint(max(route.Success, 200))
-		if route.Path != "/openapi.json" && op.Responses[success].Content["application/json"].Example == nil {
+		if route.Path != "/openapi.json" && route.Path != "/audience/contacts/export" && op.Responses[success].Content["application/json"].Example == nil {
 			t.Errorf("%s %s: no example of the answer", route.Method, route.Path)
 		}
 	}

@@ -128,7 +128,7 @@ func New(t *testing.T, engine string, options ...func(*app.Settings)) *Installat
 	smtpPort, err := strconv.Atoi(port)
 	in.must(err)
 	w.Resolver = world.NewResolver([]string{in.Sandbox.DNSAddr()})
-	settings := app.Settings{ServiceDomain: serviceDomain, BaseURL: "https://postrider.test",
+	settings := app.Settings{ServiceDomain: serviceDomain, BaseURL: "https://postrider.test", CustomerHosts: true,
 		Delivery: delivery.Config{Node: NodeID, Hello: "mx1." + serviceDomain, Port: smtpPort, AllowPrivate: true, Inline: true}}
 	for _, option := range options {
 		option(&settings)
@@ -341,7 +341,7 @@ func (in *Installation) Mailbox(to string) []Message {
 func (in *Installation) Download(link string) []byte {
 	in.t.Helper()
 	recorder := httptest.NewRecorder()
-	in.App.Emails.ServeFile(recorder, httptest.NewRequest(http.MethodGet, link, nil))
+	in.App.ServeFile(recorder, httptest.NewRequest(http.MethodGet, link, nil))
 	if recorder.Code != http.StatusOK {
 		in.t.Fatalf("download was answered with %d: %s", recorder.Code, recorder.Body)
 	}

@@ -72,14 +72,15 @@ func orLoopback(address *string) {
 type serveCommand struct {
 	storageFlags
 	listenFlags
-	Domain  string   `help:"Domain this installation runs under; customers' DNS records point below it." default:"mail.localhost" env:"POSTRIDER_DOMAIN"`
-	BaseURL string   `help:"Where people and programs reach this installation." env:"POSTRIDER_BASE_URL"`
-	Hello   string   `help:"Name given to other mail servers; must resolve to this machine." env:"POSTRIDER_HELLO"`
-	Node    string   `help:"Name of this process, for people; the name of the machine if absent." env:"POSTRIDER_NODE"`
-	Roles   []string `help:"What this process does: api, smtp, mx, worker." default:"api,smtp,mx,worker" env:"POSTRIDER_ROLES"`
-	Proxies []string `help:"Networks of trusted reverse proxies." env:"POSTRIDER_TRUSTED_PROXIES"`
-	TLSCert string   `name:"tls-cert" help:"Certificate of the mail ports, in PEM; self-signed if absent." type:"path" env:"POSTRIDER_TLS_CERT"`
-	TLSKey  string   `name:"tls-key" help:"Key of the certificate, in PEM." type:"path" env:"POSTRIDER_TLS_KEY"`
+	Domain        string   `help:"Domain this installation runs under; customers' DNS records point below it." default:"mail.localhost" env:"POSTRIDER_DOMAIN"`
+	BaseURL       string   `help:"Where people and programs reach this installation." env:"POSTRIDER_BASE_URL"`
+	CustomerHosts bool     `help:"Put links in mail on customers' own tracking hosts. Whatever ends TLS here must have certificates for them." env:"POSTRIDER_CUSTOMER_HOSTS"`
+	Hello         string   `help:"Name given to other mail servers; must resolve to this machine." env:"POSTRIDER_HELLO"`
+	Node          string   `help:"Name of this process, for people; the name of the machine if absent." env:"POSTRIDER_NODE"`
+	Roles         []string `help:"What this process does: api, smtp, mx, worker." default:"api,smtp,mx,worker" env:"POSTRIDER_ROLES"`
+	Proxies       []string `help:"Networks of trusted reverse proxies." env:"POSTRIDER_TRUSTED_PROXIES"`
+	TLSCert       string   `name:"tls-cert" help:"Certificate of the mail ports, in PEM; self-signed if absent." type:"path" env:"POSTRIDER_TLS_CERT"`
+	TLSKey        string   `name:"tls-key" help:"Key of the certificate, in PEM." type:"path" env:"POSTRIDER_TLS_KEY"`
 
 	NoticesFrom   string             `help:"Sender of the installation's own mail, such as password resets; its domain must be verified in a workspace." env:"POSTRIDER_NOTICES_FROM"`
 	CloudflareURL string             `help:"Address of Cloudflare's API." env:"POSTRIDER_CLOUDFLARE_URL"`
@@ -148,7 +149,7 @@ func (c serveCommand) Run(ctx context.Context) error {
 	config.Storage = c.storage()
 	config.Settings = app.Settings{
 		Spam: judge, Outbound: httpout.Policy{PrivateHosts: c.PrivateHosts, AnyLoopbackPort: c.InsecureTestNetwork},
-		ServiceDomain: c.Domain, BaseURL: c.BaseURL, Plans: plans, NoticesFrom: notices, API: api.Config{TrustedProxies: proxies}, Account: account.Config{},
+		ServiceDomain: c.Domain, BaseURL: c.BaseURL, CustomerHosts: c.CustomerHosts, Plans: plans, NoticesFrom: notices, API: api.Config{TrustedProxies: proxies}, Account: account.Config{},
 		DNS:      dnsprovider.Config{CloudflareURL: c.CloudflareURL, DomainConnect: connect},
 		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork, Providers: providers, Sources: sources},
 	}

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"slices"
+
+	"postrider/mail/dmarc"
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/product/domain"
+	"postrider/product/stats"
+)
+
+// authentication tells the statistics, which stand below the domains, how well these prove their mail.
+func (a *App) authentication(tx *db.Tx, ws space.ID, q stats.DomainQuery) ([]stats.Domain, error) {
+	domains, err := a.domainsAsked(tx, ws, q)
+	if err != nil {
+		return nil, err
+	}
+	told := make([]stats.Domain, 0, len(domains))
+	for _, d := range domains[:min(len(domains), q.Limit)] {
+		one := stats.Domain{ID: string(d.ID), Name: d.Name, SPF: string(d.Checks.SPF.Status), DKIM: string(d.Checks.DKIM.Status),
+			DMARC: string(d.Checks.DMARC.Status), ReturnPath: string(d.Checks.ReturnPath.Status), Policy: d.DMARCPolicy}
+		if found := d.Checks.DMARC.Found; len(found) > 0 {
+			if record, err := dmarc.ParseRecord(found[0]); err == nil {
+				one.Policy = string(record.Policy)
+			}
+		}
+		if d.Verified {
+			one.VerifiedAt = d.VerifiedAt
+		}
+		told = append(told, one)
+	}
+	return told, nil
+}
+
+func (a *App) domainsAsked(tx *db.Tx, ws space.ID, q stats.DomainQuery) ([]domain.Domain, error) {
+	switch {
+	case len(q.IDs) > 0:
+		ids := make([]domain.ID, len(q.IDs))
+		for i, id := range q.IDs {
+			ids[i] = domain.ID(id)
+		}
+		found, err := a.Domains.Load(tx, ids)
+		var domains []domain.Domain
+		for _, id := range ids {
+			if d, ok := found[id]; ok && d.Workspace == ws && !slices.ContainsFunc(domains, func(seen domain.Domain) bool { return seen.ID == id }) {
+				domains = append(domains, d)
+			}
+		}
+		return domains, err
+	case len(q.Tenants) > 0:
+		var domains []domain.Domain
+		for _, id := range q.Tenants {
+			found, err := a.Domains.OfTenant(tx, ws, id)
+			if err != nil {
+				return nil, err
+			}
+			domains = append(domains, found...)
+		}
+		return domains, nil
+	}
+	return a.Domains.OfWorkspace(tx, ws, q.Limit)
+}

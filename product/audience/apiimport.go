@@ -1,0 +1,92 @@
+package audience
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+)
+
+func (s *Service) importRoutes() []api.Route {
+	var all []api.Route
+	for _, path := range []string{"/audience/contacts/import", "/contacts/imports"} {
+		r := accepted(change(http.MethodPost, path, "Import contacts, from JSON or from a file. Never brings back somebody who left.", api.Handle(s.handleImport), ErrQuota, api.ErrTooLarge))
+		r.Upload, r.MaxBody = true, maxImportBody
+		all = append(all, r)
+	}
+	for _, path := range []string{"/audience/contacts/imports", "/contacts/imports"} {
+		all = append(all, get(path, "List imports, newest first.", api.Handle(s.handleImports)),
+			get(path+"/{id}", "Get an import with its progress and what failed.", api.Handle(s.handleGetImport)))
+	}
+	return all
+}
+
+func (s *Service) handleImport(ctx context.Context, caller api.Caller, r struct{ Body importBody }) (importRecord, error) {
+	im, err := s.startImport(ctx, caller, r.Body)
+	return s.newImportRecord(im, nil), err
+}
+
+func (s *Service) handleGetImport(ctx context.Context, caller api.Caller, r idRequest) (record importRecord, err error) {
+	if !api.IsID(r.ID) {
+		return record, ErrImportNotFound
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		im, err := selectImport(tx, caller.Workspace, r.ID)
+		if errors.Is(err, db.ErrNotFound) {
+			return ErrImportNotFound
+		}
+		if err != nil {
+			return err
+		}
+		shown, err := selectImportErrors(tx, im.ID, 0, maxErrorsShown)
+		record = s.newImportRecord(im, shown)
+		return err
+	})
+	return record, err
+}
+
+func (s *Service) handleImports(ctx context.Context, caller api.Caller, q struct {
+	api.OffsetQuery
+	After  string   `query:"after" doc:"Id of the last import of the page before."`
+	Status []string `query:"status" doc:"queued, in_progress, completed or failed." example:"completed"`
+}) (page api.Page[importRecord], err error) {
+	if q.After != "" && (q.Offset != 0 || !api.IsID(q.After)) {
+		return page, api.ErrInvalidCursor
+	}
+	if err := q.Check(maxPage); err != nil {
+		return page, err
+	}
+	if len(q.Status) == 0 {
+		q.Status = []string{string(Queued), string(InProgress), string(Completed), string(Failed)}
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		var place *Import
+		if q.After != "" {
+			im, err := selectImport(tx, caller.Workspace, q.After)
+			if errors.Is(err, db.ErrNotFound) {
+				return api.ErrInvalidCursor
+			}
+			if err != nil {
+				return err
+			}
+			place = &im
+		}
+		found, err := selectImports(tx, caller.Workspace, q.Status, place, q.Limit+1, q.Offset)
+		if err != nil {
+			return err
+		}
+		records := make([]importRecord, len(found))
+		for i, im := range found {
+			records[i] = s.newImportRecord(im, nil)
+		}
+		page = api.NewOpenPage(records, q.OffsetQuery)
+		count, err := countImports(tx, caller.Workspace, q.Status)
+		if q.After == "" {
+			page.Total = &count
+		}
+		return err
+	})
+	return page, err
+}

@@ -1,0 +1,89 @@
+package audience
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/product/email"
+	"postrider/product/plan"
+)
+
+// stepConfirmations hands in letters that wait. A letter has the id of its queue item as its key, so none is handed in twice.
+func (s *Service) stepConfirmations(ctx context.Context) (bool, error) {
+	if due, ok, err := s.nextIn(ctx, ConfirmationLane); err != nil || !ok || due.After(s.world.Clock.Now()) {
+		return false, err
+	}
+	var items []queue.Item
+	token := int64(s.world.Uint64() >> 1)
+	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
+		items, err = queue.Claim(tx, ConfirmationLane, queue.Lease{Owner: s.parts.Node + "/audience", For: askLease, Token: token}, askBatch)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("claim %s: %w", ConfirmationLane, err)
+	}
+	for _, item := range items {
+		handed := s.handIn(ctx, item)
+		err := s.db.Write(ctx, func(tx *db.Tx) error {
+			if handed != nil && item.Claims < maxAskTries {
+				_, err := queue.Postpone(tx, item, tx.Now().Add(askRetry))
+				return err
+			}
+			return queue.Finish(tx, item.ID)
+		})
+		if err != nil {
+			return false, fmt.Errorf("settle %s: %w", ConfirmationLane, err)
+		}
+		if handed != nil {
+			s.world.Log.Warn("confirmation not sent", "queue_item", item.ID, "tries", item.Claims, "error", handed)
+		}
+	}
+	return len(items) > 0, nil
+}
+
+// handIn sends one letter, if the person is still waiting for it.
+func (s *Service) handIn(ctx context.Context, item queue.Item) error {
+	var letter letterItem
+	if err := json.Unmarshal([]byte(item.Payload), &letter); err != nil {
+		return fmt.Errorf("payload: %w", err)
+	}
+	var c Contact
+	var l List
+	waiting := false
+	err := s.db.Read(ctx, func(tx *db.Tx) error {
+		rows, err := selectContactsByNumber(tx, letter.Workspace, []int64{letter.Contact})
+		if err != nil || len(rows) == 0 {
+			return err
+		}
+		c = rows[0]
+		if l, err = lists.find(tx, letter.Workspace, string(letter.List)); err != nil {
+			return orNothing(err)
+		}
+		m, err := findMembership(tx, l.Number, c.Number)
+		waiting = err == nil && m.Status == Pending
+		return orNothing(err)
+	})
+	if err != nil || !waiting {
+		return err
+	}
+	sender := email.Sender{Workspace: letter.Workspace, Plan: plan.Name(letter.Plan), KeyID: letter.KeyID, Source: sourceConfirmation, Test: letter.Test}
+	draft, _, err := s.letter(ctx, sender, c, l, item.ID, wayOfAsking{})
+	if err != nil {
+		return err
+	}
+	_, _, err = s.parts.Emails.Accept(ctx, sender, draft, api.Idempotency{Workspace: letter.Workspace, Operation: "confirmation", Key: item.ID, Hash: item.ID})
+	return err
+}
+
+// orNothing makes something that has gone in the meantime no error.
+func orNothing(err error) error {
+	if errors.Is(err, ErrListNotFound) || errors.Is(err, db.ErrNotFound) {
+		return nil
+	}
+	return err
+}

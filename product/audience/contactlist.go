@@ -1,0 +1,114 @@
+package audience
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"postrider/mail/address"
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/space"
+)
+
+// contactQuery are the filters of a list of contacts.
+type contactQuery struct {
+	pageQuery
+	ListID     string    `query:"list_id" doc:"Only contacts on this list, whatever they said to it."`
+	AudienceID string    `query:"audience_id" doc:"The same as list_id."`
+	SegmentID  string    `query:"segment_id" doc:"Only contacts in this segment."`
+	TopicID    string    `query:"topic_id" doc:"Only contacts that get mail about this topic."`
+	Email      []string  `query:"email" doc:"One or more addresses, in any spelling." example:"ann@example.net"`
+	Status     []string  `query:"status" doc:"subscribed, unsubscribed, pending, bounced or complained." example:"subscribed"`
+	Search     string    `query:"search" doc:"Words of the address and of the name; the last may be the beginning of one." example:"ann exam"`
+	Since      time.Time `query:"since" doc:"Only contacts made from this time on." example:"2026-11-01T00:00:00Z"`
+	Until      time.Time `query:"until" doc:"Only contacts made before this time." example:"2026-12-01T00:00:00Z"`
+
+	// place is the number of the contact that a page of ours begins after; 0 is none.
+	place int64
+}
+
+const (
+	// maxCounted is the largest audience in which matches of a filter are counted for each page.
+	maxCounted = 20_000
+	// rareOneIn is how many contacts there must be for each in a segment before it is better collected than come across.
+	rareOneIn = 200
+)
+
+func (q *contactQuery) check() error {
+	var wrong api.Fields
+	for _, status := range q.Status {
+		if !slices.Contains([]Status{Subscribed, Unsubscribed, Pending, Bounced, Complained}, Status(status)) {
+			wrong.Add("status", fmt.Sprintf("%q is not a status: use subscribed, unsubscribed, pending, bounced or complained.", status))
+		}
+	}
+	if len(q.Email) > maxContactPage {
+		wrong.Add("email", fmt.Sprintf("Must be at most %d addresses.", maxContactPage))
+	}
+	for i, text := range q.Email[:min(len(q.Email), maxContactPage)] {
+		to, err := address.Parse(text)
+		if err != nil {
+			wrong.Add("email", fmt.Sprintf("Not an email address: %s.", err))
+		}
+		q.Email[i] = to.Key()
+	}
+	if q.ListID == "" {
+		q.ListID = q.AudienceID
+	}
+	if err := wrong.Err(); err != nil {
+		return err
+	}
+	if err := api.CheckSearch(q.Search); err != nil {
+		return err
+	}
+	return q.pageQuery.check(maxContactPage)
+}
+
+// list returns a page of contacts, newest first.
+func (s *Service) list(ctx context.Context, ws space.ID, q contactQuery) (page api.Page[contactRecord], err error) {
+	if err := q.check(); err != nil {
+		return page, err
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		known, err := loadSchema(tx, ws)
+		if err != nil {
+			return err
+		}
+		r, err := newReach(tx, ws, known, q)
+		if err != nil {
+			return err
+		}
+		found, err := selectReach(tx, r, q.pageQuery)
+		if err != nil {
+			return err
+		}
+		details, err := loadDetails(tx, found)
+		if err != nil {
+			return err
+		}
+		records := make([]contactRecord, len(details))
+		for i, d := range details {
+			records[i] = d.record(known, tx)
+		}
+		page = turn(api.NewOpenPage(records, q.OffsetQuery), q.pageQuery)
+		if q.After+q.Before == "" {
+			page.Total, err = r.total(tx)
+		}
+		return err
+	})
+	return page, err
+}
+
+// placeOf returns the number of the contact that a page begins after or ends before.
+func placeOf(tx *db.Tx, ws space.ID, q contactQuery) (int64, error) {
+	if q.After+q.Before == "" {
+		return q.place, nil
+	}
+	c, err := find(tx, ws, q.After+q.Before)
+	if errors.Is(err, ErrContactNotFound) {
+		err = api.ErrInvalidCursor
+	}
+	return c.Number, err
+}

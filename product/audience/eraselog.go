@@ -1,0 +1,26 @@
+package audience
+
+import (
+	"context"
+
+	"postrider/platform/db"
+)
+
+// forgetLog forgets the person in the log of the workspace, batch by batch.
+func (s *Service) forgetLog(ctx context.Context, e erasure) error {
+	if s.parts.Logs == nil {
+		return nil
+	}
+	until, done := s.world.Clock.Now(), false
+	for !done {
+		from := until
+		err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
+			until, done, err = s.parts.Logs.Erase(tx, e.workspace, e.address, from, eraseBatch)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

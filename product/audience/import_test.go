@@ -1,0 +1,259 @@
+package audience_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"postrider/app/apptest"
+	"postrider/platform/api"
+	"postrider/platform/blob"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/product/audience"
+)
+
+// imported posts a file, lets it be worked off and returns the import.
+func (h *house) imported(content []byte, more map[string]string) apptest.Answer {
+	h.t.Helper()
+	answer := h.upload("/contacts/imports", "users.csv", content, more)
+	if answer.Status != 202 {
+		h.t.Fatalf("%d %s", answer.Status, answer.Raw)
+	}
+	h.work()
+	return h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil)
+}
+
+const table = "E-Mail,First name,Plan,Seats,unsubscribed\nann@example.net,Ann,pro,5,\nbad@,Bob,,,\nEve@Example.net,Eve,,x,\ncy@example.net,,free,,yes\nann@example.net,Anna,,,\n"
+
+func TestAFileIsImportedAndWhatFailedIsToldIn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.property("plan", "string")
+		h.property("seats", "number")
+		list, segment, topic := h.made("/audience/lists", "A", nil), h.made("/segments", "B", nil), h.made("/topics", "C", nil)
+		im := h.imported([]byte(table), map[string]string{"list_id": list, "segments": fmt.Sprintf(`[{"id":%q}]`, segment), "topics": fmt.Sprintf(`[{"id":%q,"subscription":"opt_out"}]`, topic)})
+
+		if got := pick(im, "object", "status", "source", "filename", "counts", "errors"); got != `["contact_import","completed","csv","users.csv",{"created":2,"failed":2,"skipped":0,"total":5,"updated":1},`+
+			`[{"email":"bad@","message":"Invalid email address.","row":2},{"email":"Eve@Example.net","message":"seats: Must be a number.","row":3}]]` {
+			t.Error(got)
+		}
+		ann := h.must(200, "GET", "/contacts/ann@example.net", nil)
+		if pick(ann, "first_name", "properties", "unsubscribed", "segment_ids") != fmt.Sprintf(`["Anna",{"plan":"pro","seats":5},false,[%q]]`, segment) || ann.Body["consent"].(fields)["source"] != "import" {
+			t.Errorf("%s", ann.Raw)
+		}
+		if got := pick(h.must(200, "GET", "/contacts/cy@example.net", nil), "unsubscribed", "status"); got != `[true,"unsubscribed"]` {
+			t.Error(got)
+		}
+		if got := pick(h.must(200, "GET", "/audience/lists/"+list, nil), "contact_count"); got != "[2]" {
+			t.Error(got)
+		}
+		if got := h.file(im.Text("errors_url")); got != "row,email,message\n2,bad@,Invalid email address.\n3,Eve@Example.net,seats: Must be a number.\n" {
+			t.Errorf("%q", got)
+		}
+		if h.news(im.Text("id")) != "completed" {
+			t.Error(h.news(im.Text("id")))
+		}
+		again := h.imported([]byte("email;first_name\nann@example.net;Other\nnew@example.net;New\n"), map[string]string{"on_conflict": "skip"})
+		if pick(again, "counts") != `[{"created":1,"failed":0,"skipped":1,"total":2,"updated":0}]` || again.Body["errors_url"] != nil {
+			t.Errorf("%s", again.Raw)
+		}
+		if got := pick(h.must(200, "GET", "/contacts/imports?limit=1", nil), "total", "has_more"); got != "[2,true]" {
+			t.Error(got)
+		}
+	})
+}
+
+// file follows a link of ours.
+func (h *house) file(link string) string {
+	h.t.Helper()
+	w := httptest.NewRecorder()
+	h.App.ServeFile(w, httptest.NewRequest(http.MethodGet, strings.TrimPrefix(link, "https://postrider.test"), nil))
+	raw, _ := io.ReadAll(w.Body)
+	return string(raw)
+}
+
+func TestColumnsAreFoundByTheirMap(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.property("plan", "string")
+		content := []byte("Kunde\tPost\tTarif\nAnn\tann@example.net\tpro\n")
+		im := h.imported(content, map[string]string{"column_map": `{"email":"Post","first_name":"Kunde","properties":{"plan":{"column":"tarif","type":"string"}}}`})
+		if got := pick(h.must(200, "GET", "/contacts/ann@example.net", nil), "first_name", "properties"); got != `["Ann",{"plan":"pro"}]` {
+			t.Errorf("%s: %s", got, im.Raw)
+		}
+		for columns, want := range map[string]string{
+			`{}`:                                   "column_map: No column holds addresses. Name it as column_map.email.",
+			`{"email":"Post","first_name":"Nope"}`: `column_map: There is no column "Nope".`,
+			`{"email":"Post","properties":{"nope":{"column":"Post"}}}`: "column_map.properties.nope: There is no such property. Define it first.",
+			`{`: "column_map: Must be JSON.",
+		} {
+			if answer := h.upload("/contacts/imports", "a.csv", content, map[string]string{"column_map": columns}); answer.Status != 400 || problems(answer) != want {
+				t.Errorf("%s: %d %s", columns, answer.Status, answer.Raw)
+			}
+		}
+	})
+}
+
+func TestThreeEncodingsAreOne(t *testing.T) {
+	t.Parallel()
+	const text = "email,first_name\r\nzoe@example.net,Zoë\r\n\"jürgen@example.net\",\"Jürgen, der \"\"Große\"\"\"\r\n"
+	wide := []byte{0xff, 0xfe}
+	for _, unit := range utf16.Encode([]rune(text)) {
+		wide = append(wide, byte(unit), byte(unit>>8))
+	}
+	ansi, err := charmap.Windows1252.NewEncoder().Bytes([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	each(t, func(t *testing.T, h *house) {
+		for title, content := range map[string][]byte{"UTF-8": []byte(text), "with a mark": append([]byte("\xef\xbb\xbf"), text...), "UTF-16": wide, "Windows": ansi} {
+			im := h.imported(content, nil)
+			if got := pick(im, "status", "errors"); got != `["completed",[]]` {
+				t.Errorf("%s: %s", title, im.Raw)
+			}
+			if got := h.must(200, "GET", "/contacts/j%C3%BCrgen@example.net", nil).Text("first_name"); got != `Jürgen, der "Große"` {
+				t.Errorf("%s: %q", title, got)
+			}
+			h.must(200, "DELETE", "/contacts/j%C3%BCrgen@example.net", nil)
+		}
+	})
+}
+
+func TestHostileFilesAreRefusedOrEnd(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		for title, c := range map[string]struct {
+			content []byte
+			want    string
+		}{
+			"empty":               {nil, "file: The first row must name the columns: the file is empty."},
+			"a million columns":   {[]byte("email" + strings.Repeat(",x", 1_000_000)), "file: The first row must name the columns: a row must have at most"},
+			"zeros":               {make([]byte, 1<<20), "file: The first row must name the columns: a row must have at most"},
+			"no address":          {[]byte("a,b\n1,2\n"), "column_map: No column holds addresses."},
+			"an archive":          {[]byte("PK\x03\x04\x14\x00\x08\x00../../x.csv"), "file: The file is not text."},
+			"NUL in the header":   {[]byte("email,\x00\nann@example.net,1\n"), "file: The file is not text."},
+			"wide without a mark": {[]byte("e\x00m\x00a\x00i\x00l\x00\n\x00"), "file: The file is not text."},
+		} {
+			answer := h.upload("/contacts/imports", "../../../etc/passwd", c.content, nil)
+			if answer.Status != 400 || !strings.HasPrefix(problems(answer), c.want) {
+				t.Errorf("%s: %d %.300s", title, answer.Status, answer.Raw)
+			}
+		}
+		for title, c := range map[string]struct{ content, want string }{
+			"NUL in a row":       {"email,first_name\na@example.net,x\x00y\nb@example.net,B\n", `["completed",{"created":1,"failed":1,"skipped":0,"total":2,"updated":0},null,"passwd"]`},
+			"a row of a million": {"email,first_name\nc@example.net,C\n" + strings.Repeat("x,", 1_000_000) + "\nd@example.net,D\n", `["failed",{"created":1,"failed":0,"skipped":0,"total":1,"updated":0},"Stopped: a row must have at most 500 columns and 256 KB.","passwd"]`},
+			"an open quote":      {"email,first_name\ne@example.net,\"E\n" + strings.Repeat("f@example.net,F\n", 100_000), `["failed",{"created":0,"failed":0,"skipped":0,"total":0,"updated":0},"Stopped: a row must have at most 500 columns and 256 KB.","passwd"]`},
+		} {
+			answer := h.upload("/contacts/imports", "..\\..\\etc\\passwd", []byte(c.content), nil)
+			h.work()
+			if got := pick(h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil), "status", "counts", "failure", "filename"); got != c.want {
+				t.Errorf("%s: %s", title, got)
+			}
+		}
+		for _, body := range []string{"--x\r\n", "--x\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nabc", "--\r\n", "--x--\r\n"} {
+			if answer := h.ask("POST", "/contacts/imports", []byte(body), map[string]string{"Authorization": "Bearer " + h.Key, "Content-Type": "multipart/form-data; boundary=x"}); answer.Status != 400 {
+				t.Errorf("%q: %d %s", body, answer.Status, answer.Raw)
+			}
+		}
+		for title, body := range map[string]any{"nobody": fields{"contacts": []fields{}}, "too many": fields{"contacts": make([]fields, 10_001)}, "conflict": fields{"contacts": []fields{{}}, "on_conflict": "x"}} {
+			if answer := h.Call("POST", "/contacts/imports", body); answer.Status != 400 {
+				t.Errorf("%s: %d", title, answer.Status)
+			}
+		}
+	})
+}
+
+// endless is a body that never ends by itself.
+type endless struct{ sent int64 }
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = 'x'
+	}
+	e.sent += int64(len(p))
+	return len(p), nil
+}
+
+func TestAFileOverTheLimitIsCutOffBeforeItIsHeld(t *testing.T) {
+	t.Parallel()
+	h := &house{apptest.New(t, "sqlite"), t}
+	for title, length := range map[string]int64{"announced": 1 << 30, "not announced": -1} {
+		body := &endless{}
+		r := httptest.NewRequest(http.MethodPost, "/v1/contacts/imports", io.LimitReader(body, 1<<30))
+		r.ContentLength = length
+		r.Header.Set("Authorization", "Bearer "+h.Key)
+		r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+		w := httptest.NewRecorder()
+		h.App.API.ServeHTTP(w, r)
+		if w.Code != 413 || body.sent > 60<<20 {
+			t.Errorf("%s: %d after %d bytes: %s", title, w.Code, body.sent, w.Body)
+		}
+	}
+}
+
+func TestAnImportGoesOnAfterACrash(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		blobs, err := blob.NewFiles(t.TempDir(), h.App.World.Clock, h.App.World.Random)
+		if err != nil {
+			t.Fatal(err)
+		}
+		process := func(node string) *audience.Service {
+			return audience.New(h.App.World, h.App.DB, audience.Parts{Keys: h.Keys, Blobs: blobs, Plans: h.App.Plans, Accounts: h.App.Accounts, Suppressions: h.App.Suppressions,
+				Emails: h.App.Emails, Webhooks: h.App.Webhooks, Node: node})
+		}
+		step := func(s *audience.Service) bool {
+			busy, err := s.Workers()[0].Step(context.Background())
+			if err != nil {
+				t.Fatal(err)
+			}
+			return busy
+		}
+		first := process("first")
+		var file bytes.Buffer
+		file.WriteString("email,first_name\n")
+		for i := range 12_500 {
+			fmt.Fprintf(&file, "c%d@example.net,\"C, %d\"\n", i%50, i)
+		}
+		front := api.NewServer(api.Config{World: h.App.World, Keys: h.App.Keys, Sessions: h.App.Accounts, Rates: h.App.Plans.RateOf}, first.Routes())
+		answer := h.uploadTo(front, "/contacts/imports", "users.csv", file.Bytes(), nil)
+		step(first)
+		if got := pick(h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil), "status", "counts"); got != `["in_progress",{"created":50,"failed":0,"skipped":0,"total":10000,"updated":9950}]` {
+			t.Fatal(got)
+		}
+		// The process takes the import up again and dies with it: another goes on once the lease is over.
+		err = h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+			_, err := queue.Claim(tx, audience.ImportLane, queue.Lease{Owner: "first/audience", For: time.Minute, Token: 1}, 1)
+			return err
+		})
+		second := process("second")
+		if err != nil || step(second) {
+			t.Fatalf("two processes have the same import: %v", err)
+		}
+		h.Clock.Advance(2 * time.Minute)
+		if err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error { _, err := queue.ReleaseExpired(tx); return err }); err != nil {
+			t.Fatal(err)
+		}
+		for step(second) {
+		}
+		if got := pick(h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil), "status", "counts"); got != `["completed",{"created":50,"failed":0,"skipped":0,"total":12500,"updated":12450}]` {
+			t.Error(got)
+		}
+		if got := pick(h.must(200, "GET", "/contacts/c49@example.net", nil), "first_name"); got != `["C, 12499"]` {
+			t.Error(got)
+		}
+		if got := pick(h.must(200, "GET", "/contacts?limit=1", nil), "total"); got != "[50]" {
+			t.Error(got)
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package audience
+
+import (
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/space"
+)
+
+func insertErasure(tx *db.Tx, e erasure) error {
+	_, err := tx.Exec(`
+		INSERT INTO contact_erasure (id, workspace_id, contact_id, address, created_at)
+		VALUES ($1, $2, $3, $4, $5)`, e.id, e.workspace, e.contact, e.address, e.createdAt)
+	return err
+}
+
+// selectErasure serves the worker, which works across workspaces.
+func selectErasure(tx *db.Tx, id string) (erasure, error) {
+	return db.One(tx, func(s db.Scanner) (e erasure, err error) {
+		err = s.Scan(&e.id, &e.workspace, &e.contact, db.Text(&e.address), &e.emails, db.Time(&e.createdAt), db.Time(&e.endedAt))
+		return e, err
+	}, `
+		SELECT id, workspace_id, contact_id, address, emails, created_at, completed_at FROM contact_erasure
+		WHERE id = $1`, id)
+}
+
+func updateErasure(tx *db.Tx, e erasure) error {
+	_, err := tx.Exec(`
+		UPDATE contact_erasure SET address = $1, emails = $2, completed_at = $3
+		WHERE workspace_id = $4 AND id = $5`, db.NullText(e.address), e.emails, e.endedAt, e.workspace, e.id)
+	return err
+}
+
+// forgetImportErrors forgets that an address could not be imported.
+func forgetImportErrors(tx *db.Tx, ws space.ID, address string) error {
+	_, err := tx.Exec(`
+		UPDATE contact_import_error SET email = NULL
+		WHERE email = $1 AND import_id IN (SELECT id FROM contact_import WHERE workspace_id = $2)`, address, ws)
+	return err
+}
+
+// forgetOldErrors drops the files of errors of imports that ended before, and returns how many.
+func forgetOldErrors(tx *db.Tx, before time.Time, limit int) (int64, error) {
+	if _, err := tx.Exec(`
+		DELETE FROM contact_import_error
+		WHERE import_id IN (SELECT id FROM contact_import WHERE errors_blob IS NOT NULL AND completed_at < $1 ORDER BY id LIMIT $2)`, before, limit); err != nil {
+		return 0, err
+	}
+	return tx.Exec(`
+		UPDATE contact_import SET errors_blob = NULL
+		WHERE id IN (SELECT id FROM contact_import WHERE errors_blob IS NOT NULL AND completed_at < $1 ORDER BY id LIMIT $2)`, before, limit)
+}

@@ -1,0 +1,194 @@
+package audience
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/product/audience/internal/filter"
+)
+
+// reach is a question for some contacts of a workspace, in the order in which they came. It is asked of the table that has the
+// fewest rows to read: that of a list, of an index of words, or of the contacts themselves.
+type reach struct {
+	*filter.Writer
+	ws         space.ID
+	from       string
+	number     string // the column that orders the rows
+	collected  bool   // all rows are found before they are ordered
+	conditions []string
+	// plain questions have a count that is kept; nil if it has to be counted.
+	kept func(tx *db.Tx) (*int64, error)
+}
+
+func newReach(tx *db.Tx, ws space.ID, known schema, q contactQuery) (*reach, error) {
+	r := &reach{Writer: &filter.Writer{Style: filter.Stepwise, Now: tx.Now(), Args: []any{ws}}, ws: ws, from: "contact", number: "contact.number"}
+	place, err := placeOf(tx, ws, q)
+	if err != nil {
+		return nil, err
+	}
+	r.conditions = []string{"contact.workspace_id = $1"}
+	if q.Search != "" {
+		r.search(tx, q, place)
+	} else if q.After != "" || q.place > 0 {
+		defer func() { r.conditions = append(r.conditions, r.number+" < "+r.Argument(place)) }()
+	} else if q.Before != "" {
+		defer func() { r.conditions = append(r.conditions, r.number+" > "+r.Argument(place)) }()
+	}
+	if err := r.membership(tx, known, q); err != nil {
+		return nil, err
+	}
+	if len(q.Email) > 0 {
+		r.conditions = append(r.conditions, "contact.address {in "+r.Argument(q.Email)+"}")
+	}
+	if len(q.Status) > 0 {
+		r.conditions = append(r.conditions, "contact.status {in "+r.Argument(q.Status)+"}")
+	}
+	if !q.Since.IsZero() {
+		r.conditions = append(r.conditions, "contact.created_at >= "+r.Argument(q.Since))
+	}
+	if !q.Until.IsZero() {
+		r.conditions = append(r.conditions, "contact.created_at < "+r.Argument(q.Until))
+	}
+	if len(r.conditions) == 1 && q.Search == "" {
+		r.kept = func(tx *db.Tx) (*int64, error) {
+			count, err := total.Of(tx, ws)
+			return &count, err
+		}
+	} else if len(r.conditions) > 2 {
+		r.kept = nil
+	}
+	return r, nil
+}
+
+// search reads the index of words. Its moments are the numbers of contacts.
+func (r *reach) search(tx *db.Tx, q contactQuery, place int64) {
+	words := db.Words(q.Search)
+	if len(words) == 0 {
+		r.conditions = append(r.conditions, "1 = 0")
+		return
+	}
+	last := len(words) - 1
+	space, query := r.Argument(r.ws), r.Argument(tx.WordQuery(string(r.ws), words[:last], words[last:]))
+	from, until := time.UnixMicro(0), time.UnixMicro(1<<50)
+	if q.After != "" {
+		until = time.UnixMicro(place - 1)
+	} else if q.Before != "" {
+		from = time.UnixMicro(place + 1)
+	}
+	r.from = searchIndex + " CROSS JOIN contact"
+	r.conditions = append(r.conditions, "contact.id = "+searchIndex+".id", "{matching "+searchIndex+" "+space+" "+query+"}",
+		"{between "+searchIndex+" "+r.Argument(from.UnixMicro())+" "+r.Argument(until.UnixMicro())+"}")
+}
+
+// membership narrows the question to a list, a segment and a topic.
+func (r *reach) membership(tx *db.Tx, known schema, q contactQuery) error {
+	if q.ListID != "" {
+		l, err := known.listByID(q.ListID)
+		if err != nil {
+			return err
+		}
+		r.onList(l)
+	}
+	if q.SegmentID != "" {
+		g, ok := known.Segments[q.SegmentID]
+		if !ok {
+			return ErrSegmentNotFound
+		}
+		if err := r.inSegment(tx, known, q.SegmentID, g); err != nil {
+			return err
+		}
+	}
+	if q.TopicID != "" {
+		t, ok := known.Topics[q.TopicID]
+		if !ok {
+			return ErrTopicNotFound
+		}
+		r.conditions = append(r.conditions, r.Topic(t, true))
+	}
+	return nil
+}
+
+func (r *reach) onList(l List) {
+	if r.from != "contact" {
+		r.conditions = append(r.conditions, "EXISTS (SELECT 1 FROM list_contact WHERE list_contact.contact = contact.number AND list = "+r.Argument(l.Number)+")")
+		return
+	}
+	r.from, r.number = "list_contact CROSS JOIN contact", "list_contact.contact"
+	r.conditions = append(r.conditions, "contact.number = list_contact.contact AND list_contact.list = "+r.Argument(l.Number))
+	r.kept = func(*db.Tx) (*int64, error) {
+		count := l.Subscribed + l.Pending + l.Unsubscribed
+		return &count, nil
+	}
+}
+
+// inSegment comes across those in a segment one after the other; those of a segment that has few among many are collected first.
+func (r *reach) inSegment(tx *db.Tx, known schema, id string, g *filter.Segment) error {
+	var row Segment
+	for _, candidate := range known.segments {
+		if string(candidate.ID) == id {
+			row = candidate
+		}
+	}
+	if g.Filter == nil && r.from == "contact" {
+		r.from, r.number = "segment_contact CROSS JOIN contact", "segment_contact.contact"
+		r.conditions = append(r.conditions, "contact.number = segment_contact.contact AND NOT segment_contact.excluded AND segment_contact.segment = "+r.Argument(g.Number))
+		return nil
+	}
+	contacts, err := total.Of(tx, r.ws)
+	if err != nil {
+		return err
+	}
+	if !row.CountedAt.IsZero() && contacts > maxCounted {
+		if row.Contacts*rareOneIn < contacts {
+			r.Style, r.collected = filter.Whole, true
+		}
+		if tx.Now().Sub(row.CountedAt) < countFresh {
+			r.kept = func(*db.Tx) (*int64, error) { return &row.Contacts, nil }
+		}
+	}
+	r.conditions = append(r.conditions, r.Segment(g))
+	r.Style = filter.Stepwise
+	return nil
+}
+
+// total returns how many contacts there are over all pages, if that is known or cheap to know.
+func (r *reach) total(tx *db.Tx) (*int64, error) {
+	if r.kept != nil {
+		return r.kept(tx)
+	}
+	contacts, err := total.Of(tx, r.ws)
+	if err != nil || contacts > maxCounted {
+		return nil, err
+	}
+	count, err := db.One(tx, db.Value[int64], db.Composed+`
+		SELECT COUNT(*) FROM `+r.from+`
+		WHERE `+strings.Join(r.conditions, " AND "), r.Args...)
+	return &count, err
+}
+
+// selectReach returns the contacts of a page, and one more if there are more.
+func selectReach(tx *db.Tx, r *reach, q pageQuery) ([]Contact, error) {
+	order := r.number
+	if r.collected {
+		order = "+" + order // what is no column cannot be read in order, so an engine does not try
+	}
+	if q.Before == "" {
+		order += " DESC"
+	}
+	if strings.HasPrefix(r.from, searchIndex) {
+		order = "{newest " + searchIndex + "}"
+		if q.Before != "" {
+			order = "{oldest " + searchIndex + "}"
+		}
+	}
+	args := append(append([]any{}, r.Args...), q.Limit+1, q.Offset)
+	limit, offset := len(args)-1, len(args)
+	return db.All(tx, scanContact, db.Composed+`
+		SELECT `+contactColumns+` FROM `+r.from+`
+		WHERE `+strings.Join(r.conditions, " AND ")+`
+		ORDER BY `+order+`
+		LIMIT $`+strconv.Itoa(limit)+` OFFSET $`+strconv.Itoa(offset), args...)
+}

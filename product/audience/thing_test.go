@@ -1,0 +1,208 @@
+package audience_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"postrider/product/plan"
+)
+
+func TestListsHaveUniqueNamesAndPages(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		made := h.must(201, "POST", "/audience/lists", fields{"name": " Newsletter ", "description": "News", "double_opt_in": true, "confirmation": fields{"from": sender, "redirect_url": "https://acme.test/thanks"}})
+		if pick(made, "object", "name", "description", "double_opt_in", "contact_count") != `["audience","Newsletter","News",true,0]` || made.Text("confirmation", "redirect_url") != "https://acme.test/thanks" {
+			t.Errorf("%s", made.Raw)
+		}
+		for _, base := range []string{"/audience/lists", "/segments", "/topics"} {
+			first := h.made(base, "Same", nil)
+			refused := h.must(409, "POST", base, fields{"name": "SAME"})
+			if refused.Text("error", "code") != "already_exists" || refused.Text("error", "details", "id") != first {
+				t.Errorf("%s: %s", base, refused.Raw)
+			}
+			second := h.made(base, "Other", nil)
+			h.must(409, "PATCH", base+"/"+second, fields{"name": "same"})
+			if got := pick(h.must(200, "PATCH", base+"/"+second, fields{"name": "OTHER", "description": "x"}), "name", "description"); got != `["OTHER","x"]` {
+				t.Error(got)
+			}
+			if got := pick(h.must(200, "PATCH", base+"/"+second, fields{}), "name", "description"); got != `["OTHER","x"]` {
+				t.Error(got)
+			}
+			if got := pick(h.must(200, "GET", base+"?search=oth", nil), "total", "has_more"); got != "[1,false]" {
+				t.Error(got)
+			}
+			page := h.must(200, "GET", base+"?limit=1&after="+second, nil)
+			if page.Body["data"].([]any)[0].(fields)["id"] != first {
+				t.Errorf("%s", page.Raw)
+			}
+			h.must(400, "GET", base+"?limit=201", nil)
+			h.must(400, "GET", base+"?after="+nobody, nil)
+			h.must(400, "GET", base+"?offset=1&after="+first, nil)
+			for _, name := range []string{"", " ", strings.Repeat("x", 121), "a\nb"} {
+				h.must(400, "POST", base, fields{"name": name})
+			}
+		}
+		for _, url := range []string{"javascript:alert(1)", "//evil.test", "https://", "ftp://x.test", "https://a.test/\r\nX: y", "https://user:pass@a.test/"} {
+			if refused := h.must(400, "POST", "/audience/lists", fields{"name": "x", "confirmation": fields{"redirect_url": url}}); !strings.HasPrefix(problems(refused), "confirmation.redirect_url") {
+				t.Errorf("%s: %s", url, refused.Raw)
+			}
+		}
+	})
+}
+
+func TestTopicsAreAnsweredForEveryContact(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		news := h.made("/topics", "News", fields{"visibility": "public", "description": "Monthly"})
+		ads := h.made("/topics", "Ads", fields{"defaultSubscription": "opt_out"})
+		id := h.contact("ann@example.net", nil)
+		h.contact("bob@example.net", nil)
+		if got := string(h.must(200, "GET", "/contacts/"+id+"/topics", nil).Raw); !strings.Contains(got, fmt.Sprintf(`{"id":%q,"name":"News","description":"Monthly","subscription":"opt_in","explicit":false}`, news)) ||
+			!strings.Contains(got, fmt.Sprintf(`{"id":%q,"name":"Ads","description":null,"subscription":"opt_out","explicit":false}`, ads)) {
+			t.Error(got)
+		}
+		if got := pick(h.must(200, "POST", "/contacts/ann@example.net/topics", fields{"topic_id": ads}), "id", "subscription", "explicit"); got != fmt.Sprintf(`[%q,"opt_in",true]`, ads) {
+			t.Error(got)
+		}
+		changed := h.must(200, "PATCH", "/contacts/"+id+"/topics", []fields{{"id": news, "subscription": "opt_out"}, {"id": ads, "subscription": "opt_in"}})
+		if pick(changed, "object", "id", "contact_id") != fmt.Sprintf(`["contact_topics",%q,%q]`, id, id) || len(changed.Body["topics"].([]any)) != 2 {
+			t.Errorf("%s", changed.Raw)
+		}
+		if a, b := pick(h.must(200, "GET", "/topics/"+news, nil), "subscriber_count"), pick(h.must(200, "GET", "/topics/"+ads, nil), "subscriber_count"); a != "[1]" || b != "[1]" {
+			t.Error(a, b)
+		}
+		left := h.must(200, "DELETE", "/contacts/"+id+"/topics/"+ads, nil)
+		if pick(left, "object", "id", "contact_id", "subscription", "deleted") != fmt.Sprintf(`["contact_topic",%q,%q,"opt_out",true]`, ads, id) {
+			t.Errorf("%s", left.Raw)
+		}
+		if got := pick(h.must(200, "GET", "/topics/"+ads, nil), "subscriber_count", "default_subscription"); got != `[0,"opt_out"]` {
+			t.Error(got)
+		}
+		h.must(400, "PATCH", "/topics/"+ads, fields{"default_subscription": "opt_in"})
+		h.must(200, "PATCH", "/topics/"+ads, fields{"id": ads, "name": "Offers", "default_subscription": "opt_out"})
+		h.must(404, "POST", "/contacts/"+id+"/topics", fields{"topic_id": nobody})
+		for _, body := range []any{fields{}, fields{"topics": []fields{{"id": news, "subscription": "x"}}}, []fields{}, "x"} {
+			h.must(400, "PATCH", "/contacts/"+id+"/topics", body)
+		}
+		if got := emails(h.must(200, "GET", "/contacts?topic_id="+news, nil)); got != "bob@example.net" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestPropertiesAreTyped(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		made := h.must(201, "POST", "/contact-properties", fields{"key": "plan", "type": "string", "fallback_value": "free", "label": "Plan"})
+		if pick(made, "object", "key", "type", "fallback_value", "label") != `["contact_property","plan","string","free","Plan"]` {
+			t.Errorf("%s", made.Raw)
+		}
+		if refused := h.must(409, "POST", "/contact-properties", fields{"key": "plan", "type": "number"}); refused.Text("error", "code") != "already_exists" {
+			t.Errorf("%s", refused.Raw)
+		}
+		for title, body := range map[string]fields{"capital": {"key": "Plan", "type": "string"}, "digit": {"key": "1a", "type": "string"}, "long": {"key": strings.Repeat("a", 51), "type": "string"},
+			"type": {"key": "a", "type": "object"}, "fallback": {"key": "a", "type": "number", "fallback_value": "x"}, "nothing": {}} {
+			if answer := h.Call("POST", "/contact-properties", body); answer.Status != 400 {
+				t.Errorf("%s: %d", title, answer.Status)
+			}
+		}
+		if got := pick(h.must(200, "PATCH", "/contact-properties/"+made.Text("id"), fields{"fallback_value": "none", "key": "other", "type": "number"}), "key", "type", "fallback_value"); got != `["plan","string","none"]` {
+			t.Error(got)
+		}
+		h.property("seats", "number")
+		h.property("vip", "boolean")
+		h.property("since", "date")
+		id := h.contact("ann@example.net", fields{"properties": fields{"seats": 2.5, "vip": true, "since": "2026-11-01T02:00:00+02:00"}})
+		if got := pick(h.must(200, "GET", "/contacts/"+id, nil), "properties"); got != `[{"seats":2.5,"since":"2026-11-01T00:00:00.000Z","vip":true}]` {
+			t.Error(got)
+		}
+		set := h.must(200, "PUT", "/contacts/"+id+"/properties/plan", fields{"value": "pro"})
+		if pick(set, "object", "key", "value", "effective_value") != `["contact_property_value","plan","pro","pro"]` || set.Body["updated_at"] == nil {
+			t.Errorf("%s", set.Raw)
+		}
+		gone := h.must(200, "PUT", "/contacts/ann@example.net/properties/"+made.Text("id"), fields{"value": nil})
+		if pick(gone, "value", "effective_value", "updated_at") != `[null,"none",null]` {
+			t.Errorf("%s", gone.Raw)
+		}
+		for path, value := range map[string]any{"plan": 5, "seats": "x", "vip": 1, "since": "soon"} {
+			if refused := h.must(400, "PUT", "/contacts/"+id+"/properties/"+path, fields{"value": value}); !strings.HasPrefix(problems(refused), "value: Must be") {
+				t.Errorf("%s: %s", path, refused.Raw)
+			}
+		}
+		h.must(400, "PUT", "/contacts/"+id+"/properties/plan", fields{})
+		h.must(404, "PUT", "/contacts/"+id+"/properties/nope", fields{"value": 1})
+		if got := pick(h.must(200, "GET", "/contacts/"+id+"/properties", nil), "total"); got != "[4]" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestThingsOfOthersAreNotFound(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list, segment, topic, property := h.made("/audience/lists", "A", nil), h.made("/segments", "B", nil), h.made("/topics", "C", nil), h.property("plan", "string")
+		contact := h.contact("ann@example.net", nil)
+		_, other := h.NewWorkspace(plan.Pro)
+		mine := h.CallAs(other, "POST", "/contacts", fields{"email": "ann@example.net"}, nil)
+		if mine.Status != 201 || mine.Text("id") == contact {
+			t.Fatalf("%s", mine.Raw)
+		}
+		for path, body := range map[string]fields{
+			"POST /contacts/" + mine.Text("id") + "/topics": {"topic_id": topic}, "POST /contacts/" + mine.Text("id") + "/segments/" + segment: nil,
+			"PUT /contacts/" + mine.Text("id") + "/properties/" + property: {"value": "x"}, "GET /audiences/" + list: nil, "GET /audiences/" + list + "/contacts": nil,
+			"GET /segments/" + segment + "/contacts": nil, "GET /contacts?list_id=" + list: nil, "GET /contacts?segment_id=" + segment: nil, "GET /contacts?topic_id=" + topic: nil,
+			"POST /audience/contacts/" + contact + "/erase": nil, "GET /audience/contacts/export?list_id=" + list: nil,
+		} {
+			method, path, _ := strings.Cut(path, " ")
+			if answer := h.CallAs(other, method, path, body, nil); answer.Status != 404 {
+				t.Errorf("%s %s: %d %s", method, path, answer.Status, answer.Raw)
+			}
+		}
+		for field, value := range map[string]any{"list_id": list, "segments": []string{segment}, "topics": []fields{{"id": topic, "subscription": "opt_in"}}, "properties": fields{"plan": "x"}} {
+			if answer := h.CallAs(other, "POST", "/contacts", fields{"email": "eve@example.net", field: value}, nil); answer.Status != 400 {
+				t.Errorf("%s: %d %s", field, answer.Status, answer.Raw)
+			}
+		}
+		h.must(200, "GET", "/contacts/"+contact, nil)
+	})
+}
+
+func TestContactsAreListedByWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.made("/audience/lists", "A", nil)
+		h.contact("ann@example.net", fields{"first_name": "Ann", "last_name": "Müller", "list_id": list})
+		h.contact("bob@example.org", fields{"first_name": "Bob", "unsubscribed": true})
+		h.contact("eve@example.net", fields{"list_id": list})
+		for query, want := range map[string]string{
+			"":                                    "eve@example.net bob@example.org ann@example.net",
+			"limit=1&offset=1":                    "bob@example.org",
+			"list_id=" + list:                     "eve@example.net ann@example.net",
+			"audience_id=" + list:                 "eve@example.net ann@example.net",
+			"status=unsubscribed":                 "bob@example.org",
+			"status=subscribed,unsubscribed":      "eve@example.net bob@example.org ann@example.net",
+			"email=BOB@example.org":               "bob@example.org",
+			"search=m%C3%BCl":                     "ann@example.net",
+			"search=ANN%20example":                "ann@example.net",
+			"search=example":                      "eve@example.net bob@example.org ann@example.net",
+			"search=nobody":                       "",
+			"search=%25":                          "",
+			"search=ann%22%20OR%20%22bob":         "",
+			"since=2100-01-01T00:00:00Z":          "",
+			"until=2100-01-01T00:00:00Z":          "eve@example.net bob@example.org ann@example.net",
+			"list_id=" + list + "&search=eve":     "eve@example.net",
+			"list_id=" + list + "&status=pending": "",
+		} {
+			if got := emails(h.must(200, "GET", "/contacts?"+query, nil)); got != want {
+				t.Errorf("%s: %s", query, got)
+			}
+		}
+		if got := pick(h.must(200, "GET", "/contacts?search=example&limit=1", nil), "total", "has_more"); got != "[3,true]" {
+			t.Error(got)
+		}
+		for _, query := range []string{"limit=501", "status=x", "email=x", "since=x", "after=" + nobody, "search=" + strings.Repeat("x", 400)} {
+			h.must(400, "GET", "/contacts?"+query, nil)
+		}
+	})
+}
