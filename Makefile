@@ -27,6 +27,7 @@ setup:
 bench:
 	go run ./bench/accept
 	go run ./bench/submission
+	go run ./bench/inbound
 	go test ./bench/lookup -bench . -run '^$$' -benchtime 200x
 
 # Delivery beside Postfix with OpenDKIM; needs root, postfix and opendkim.

@@ -1,94 +1,83 @@
 // Package inbound takes mail from other servers: on port 25, with STARTTLS, for recipients we know.
 //
-// Today these are the return paths of mail we sent: bounce messages and complaints come there, and reach the email they are
-// about. Whatever else is offered is refused while the other server can still tell its sender.
+// There are three kinds of them. Return paths of mail we sent: bounce messages and complaints come there, and reach the email they
+// are about. Addresses of customers' domains that receive: what comes there is stored as it is, and answered with 250 when it
+// would survive a crash; then it is checked (SPF, DKIM, DMARC, ARC, spam), told of, and passed on as the forwarding rules say.
+// And a few addresses of the installation itself, for its operator and for statistics of other providers.
+//
+// Whatever else is offered is refused while the other server can still tell its sender: nothing is ever bounced later.
+//
+//	Owns     inbound_received, inbound_message, inbound_total, inbound_answer, inbound_forward, inbound_rule, inbound_receiver,
+//	         inbound_operator_mail, inbound_dmarc_report, inbound_tls_report
+//	Queues   received (one item a message that is to be checked), forward (one a message and rule)
+//	Emits    email.received
 package inbound
 
 import (
-	"context"
-	"crypto/tls"
-	"io"
+	"strings"
 
-	"postrider/mail/smtp"
+	"postrider/mail/spam"
+	"postrider/platform/blob"
+	"postrider/platform/db"
+	"postrider/platform/limit"
+	"postrider/platform/seal"
+	"postrider/product/account"
 	"postrider/product/delivery"
+	"postrider/product/domain"
 	"postrider/product/email"
+	"postrider/product/webhook"
 	"postrider/world"
 )
 
-// maxReport is the largest message that is taken at a return path; a bounce may bring the whole message back.
-const maxReport = 45 << 20
-
-// Service answers other mail servers.
+// Service takes, keeps and passes on mail.
 type Service struct {
 	world    world.World
+	db       *db.DB
+	blobs    blob.Store
+	accounts *account.Service
+	domains  *domain.Service
+	emails   *email.Service
 	delivery *delivery.Service
+	webhooks *webhook.Service
+	keys     *seal.Keyring
+	spam     spam.Engine
 	host     string
+	node     string
+	baseURL  string
+
+	desk     *db.Desk[[]arrival]
+	throttle throttle
+	owner    string // of the leases on checks and forwards
+	turns    turns
+	door     door
 }
 
-// New returns the service. host is the name it greets with.
-func New(w world.World, d *delivery.Service, host string) *Service {
-	return &Service{world: w, delivery: d, host: host}
+// Parts are what the service is built on.
+type Parts struct {
+	Blobs    blob.Store
+	Accounts *account.Service
+	Domains  *domain.Service
+	Emails   *email.Service
+	Delivery *delivery.Service
+	Webhooks *webhook.Service
+	Keys     *seal.Keyring
+	// Spam judges messages; nil means the built-in engine.
+	Spam spam.Engine
+	// Node names this process among those that share the database.
+	Node string
+	// BaseURL is where links to files begin.
+	BaseURL string
 }
 
-// Server returns a server for the door.
-func (s *Service) Server(settings *tls.Config) (*smtp.Server, error) {
-	return smtp.NewServer(smtp.Config{Hostname: s.host, Clock: s.world.Clock, Log: s.world.Log, TLS: settings, MaxMessageBytes: maxReport,
-		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return &session{service: s}, nil }})
-}
-
-// session is one connection of another server.
-type session struct {
-	service *Service
-	// returned is the recipient of ours that the message under way came back for.
-	returned email.RecipientID
-}
-
-var (
-	replyNoAuth  = smtp.NewReply(535, "5.7.8", "Authentication is not offered here")
-	replyOneOnly = smtp.NewReply(452, "4.5.3", "One return path a message, please")
-	replyNobody  = smtp.NewReply(550, "5.1.1", "No such recipient here")
-	replyTrouble = smtp.NewReply(451, "4.3.0", "The message could not be stored, try again later")
-	replyStored  = smtp.NewReply(250, "2.0.0", "Stored")
-)
-
-// Auth is for customers, and they come by another door.
-func (*session) Auth(context.Context, string, string, string) *smtp.Reply { return replyNoAuth }
-
-// Mail begins a message. Bounces have no sender, and every other sender is only a claim.
-func (s *session) Mail(context.Context, smtp.Path, smtp.MailParams) *smtp.Reply {
-	s.returned = ""
-	return nil
-}
-
-// Rcpt takes the return paths that we made, and nothing else.
-func (s *session) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp.Reply {
-	id, ok := s.service.delivery.ReturnedTo(to.Local)
-	switch {
-	case !ok:
-		return replyNobody
-	case s.returned != "":
-		return replyOneOnly
+// New returns the service.
+func New(w world.World, d *db.DB, parts Parts) *Service {
+	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, emails: parts.Emails, delivery: parts.Delivery, webhooks: parts.Webhooks,
+		keys: parts.Keys, spam: parts.Spam, host: parts.Domains.Hosts().MX()[0], node: parts.Node, baseURL: strings.TrimRight(parts.BaseURL, "/"),
+		owner: "inbound/" + parts.Node}
+	s.desk = db.NewDesk(d, storeArrivals)
+	s.throttle = throttle{limiter: limit.New(w.Clock, maxPeers)}
+	if s.spam == nil {
+		s.spam = spam.Builtin{}
 	}
-	s.returned = id
-	return nil
+	return s
 }
-
-// Data takes the message, and answers when what it says is stored.
-func (s *session) Data(ctx context.Context, r io.Reader) *smtp.Reply {
-	kind, err := s.service.delivery.Reported(ctx, s.returned, r)
-	if err == nil {
-		_, err = io.Copy(io.Discard, r)
-	}
-	if err != nil {
-		s.service.world.Log.Error("report could not be stored", "recipient", s.returned, "error", err)
-		return replyTrouble
-	}
-	s.service.world.Log.Info("message to a return path", "recipient", s.returned, "kind", kind)
-	return replyStored
-}
-
-// Reset forgets the message.
-func (s *session) Reset() { s.returned = "" }
-
-// Logout has nothing to forget.
-func (*session) Logout() {}

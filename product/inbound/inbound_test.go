@@ -7,6 +7,7 @@ import (
 	"net/smtp"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 )
@@ -151,4 +152,24 @@ func TestForgedReturnPathsAndStrangersAreRefused(t *testing.T) {
 	if got := in.Email(id).Text("status"); got != "delivered" {
 		t.Errorf("a forgery made it %s", got)
 	}
+}
+
+func TestAReportAfterAMonthIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id, back := sentTo(t, in, "ann@example.net")
+		mx := in.MX()
+		in.Clock.Advance(31 * 24 * time.Hour)
+		hand(t, mx, back, bounce("ann@example.net", "failed", "5.1.1", "550 5.1.1 no such user"))
+		hand(t, mx, back, complaint("ann@example.net"))
+		if got := in.Email(id).Text("status"); got != "delivered" {
+			t.Errorf("it made the email %s", got)
+		}
+		if entry := in.Call(http.MethodGet, "/suppressions/ann@example.net", nil); entry.Status != http.StatusNotFound {
+			t.Errorf("%s", entry.Raw)
+		}
+		if kept := letters(t, in); len(kept) != 2 {
+			t.Errorf("the operator finds %v", kept)
+		}
+	})
 }

@@ -1,0 +1,171 @@
+// Command inbound measures how many messages a second are taken from other servers, each on disk before its 250, and beside it, in
+// the same run with the same load, how many Postfix takes. Then it hands in messages of 30 MB and looks at the memory, and lets a
+// thousand connections send a byte every ten seconds while an honest one goes on.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"postrider/bench/measure"
+)
+
+func main() {
+	during := flag.Duration("for", 5*time.Second, "how long each load lasts")
+	slow := flag.Int("slow", 1000, "how many connections send a byte every ten seconds")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *during, *slow); err != nil {
+		fmt.Fprintln(os.Stderr, "inbound:", err)
+		os.Exit(1)
+	}
+}
+
+// loads are the shapes that are measured.
+var loads = []struct{ sessions, kilobytes int }{{1, 4}, {20, 4}, {100, 4}, {20, 100}}
+
+// server is one of those that are measured.
+type server struct {
+	name string
+	door measure.SMTP
+	cpu  func() time.Duration
+}
+
+func run(ctx context.Context, during time.Duration, slow int) error {
+	dir, err := os.MkdirTemp("", "bench-inbound-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	program, err := measure.Build(ctx, dir)
+	if err != nil {
+		return fmt.Errorf("build: %w", err)
+	}
+	data := filepath.Join(dir, "data")
+	seed, err := measure.Start(ctx, dir, program, "dev", "--data", data, "--http", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	if err := seed.Stop(); err != nil {
+		return err
+	}
+	// Only the door: checks of what came before, in the same seconds, would be another measurement.
+	ours, err := measure.Start(ctx, dir, program, "serve", "--data", data, "--domain", "mail.postrider.test", "--roles", "mx", "--mx", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer ours.Stop()
+	door := measure.SMTP{Address: ours.Text("mx"), From: "ann@example.net", Domain: "acme.test"}
+	servers := []server{{"Postrider", door, ours.CPU}}
+	if measure.HasPostfix() {
+		postfix, err := measure.StartPostfix(ctx, measure.Hold)
+		if err != nil {
+			return err
+		}
+		defer postfix.Stop()
+		servers = append(servers, server{"Postfix", measure.SMTP{Address: postfix.Address, From: "ann@example.net", Domain: "acme.test"}, postfix.CPU})
+	} else {
+		fmt.Println("Postfix is not installed (or this is not root): measured without it")
+	}
+	if err := compare(ctx, servers, during); err != nil {
+		return err
+	}
+	fmt.Printf("\npeak memory of Postrider: %.0f MB", float64(ours.PeakMemory())/1e6)
+	if _, err := measure.LoadSMTP(ctx, door, 4, during, message(30<<10)); err != nil {
+		return err
+	}
+	fmt.Printf(", and after messages of 30 MB, four at a time: %.0f MB\n", float64(ours.PeakMemory())/1e6)
+	return beside(ctx, door, during, slow)
+}
+
+func compare(ctx context.Context, servers []server, during time.Duration) error {
+	fmt.Printf("inbound: %s each, %d cores shared with the load generator\n\n", during, runtime.NumCPU())
+	fmt.Printf("%-24s %-10s %11s %9s %9s %14s %9s\n", "", "", "messages/s", "p50", "p99", "CPU s/1,000", "ratio")
+	for _, load := range loads {
+		var rates []float64
+		for _, s := range servers {
+			body := message(load.kilobytes)
+			if _, err := measure.LoadSMTP(ctx, s.door, load.sessions, during/5, body); err != nil { // warm up
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			before := s.cpu()
+			result, err := measure.LoadSMTP(ctx, s.door, load.sessions, during, body)
+			if err != nil {
+				return fmt.Errorf("%s: %w", s.name, err)
+			}
+			rates = append(rates, result.Rate())
+			fmt.Printf("%-24s %-10s %11.0f %9s %9s %14.2f", fmt.Sprintf("%d KB, %d sessions", load.kilobytes, load.sessions), s.name, result.Rate(),
+				result.P50.Round(10*time.Microsecond), result.P99.Round(10*time.Microsecond), (s.cpu()-before).Seconds()*1000/float64(max(result.Count, 1)))
+			if len(rates) == 2 {
+				fmt.Printf(" %8.1fx", rates[0]/rates[1])
+			}
+			fmt.Println()
+		}
+	}
+	return nil
+}
+
+// beside measures one honest connection, alone and beside many that only hold their places.
+func beside(ctx context.Context, door measure.SMTP, during time.Duration, slow int) error {
+	alone, err := measure.LoadSMTP(ctx, door, 1, during, message(4))
+	if err != nil {
+		return err
+	}
+	ctx, done := context.WithCancel(ctx)
+	defer done()
+	for range slow {
+		conn, err := net.Dial("tcp", door.Address)
+		if err != nil {
+			return fmt.Errorf("slow connection: %w", err)
+		}
+		defer conn.Close()
+		go trickle(ctx, conn)
+	}
+	crowded, err := measure.LoadSMTP(ctx, door, 1, during, message(4))
+	if err != nil {
+		return fmt.Errorf("beside slow connections: %w", err)
+	}
+	fmt.Printf("one honest connection: p50 %s, p99 %s; beside %d that send a byte every ten seconds: p50 %s, p99 %s\n", alone.P50.Round(10*time.Microsecond),
+		alone.P99.Round(10*time.Microsecond), slow, crowded.P50.Round(10*time.Microsecond), crowded.P99.Round(10*time.Microsecond))
+	return nil
+}
+
+// trickle sends a command that never ends.
+func trickle(ctx context.Context, conn net.Conn) {
+	ticker := time.NewTicker(10 * time.Second)
+	defer ticker.Stop()
+	for {
+		if _, err := conn.Write([]byte("E")); err != nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// message returns a message of about so many kilobytes, with its final dot.
+func message(kilobytes int) func(worker, n int) []byte {
+	line := strings.Repeat("x", 70) + "\r\n"
+	text := []byte(strings.Repeat(line, kilobytes<<10/len(line)+1) + ".\r\n")
+	return func(worker, n int) []byte {
+		var b bytes.Buffer
+		fmt.Fprintf(&b, "From: Ann <ann@example.net>\r\nTo: user-%d-%d@acme.test\r\nSubject: Question %d\r\nMessage-ID: <%d.%d.%d@example.net>\r\n\r\n",
+			worker, n, n, time.Now().UnixNano(), worker, n)
+		b.Write(text)
+		return b.Bytes()
+	}
+}

@@ -1,0 +1,361 @@
+package inbound_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/app/apptest"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+)
+
+type fields = map[string]any
+
+// rule makes a forwarding rule and returns its id.
+func rule(t *testing.T, in *apptest.Installation, wish fields) string {
+	t.Helper()
+	answer := in.Call(http.MethodPost, "/emails/receiving/forwarding", wish)
+	if answer.Status != http.StatusCreated {
+		t.Fatalf("%d %s", answer.Status, answer.Raw)
+	}
+	return answer.Text("id")
+}
+
+// rules returns the rules, newest first.
+func rules(t *testing.T, in *apptest.Installation) []map[string]any {
+	t.Helper()
+	list := in.Call(http.MethodGet, "/emails/receiving/forwarding", nil)
+	var found []map[string]any
+	rows, _ := list.Body["data"].([]any)
+	for _, row := range rows {
+		found = append(found, row.(map[string]any))
+	}
+	return found
+}
+
+const note = "From: Ann <ann@example.net>\r\nTo: support@acme.test\r\nSubject: Question\r\nMessage-ID: <q@example.net>\r\nDKIM-Signature: v=1; a=rsa-sha256; d=example.net; s=x; h=from; bh=AAAA; b=AAAA\r\n\r\nHow are you?\r\n"
+
+func TestMailIsPassedOnInTheNameOfTheDomain(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		id := rule(t, in, fields{"address": "Support@acme.test", "forward_to": []string{"team@example.org"}, "description": "Inbox"})
+		if err := offer(mx, "ann@example.net", "support@acme.test", note); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		in.Deliver()
+		got := in.Mailbox("team@example.org")
+		if len(got) != 1 {
+			t.Fatalf("%d messages", len(got))
+		}
+		if got[0].Authentication["spf"] != "pass" || got[0].Authentication["dkim"] != "pass" || got[0].Authentication["dmarc"] != "pass" {
+			t.Errorf("%v", got[0].Authentication)
+		}
+		for _, want := range []string{"From: Ann via acme.test <fwd+", "Reply-To: Ann <ann@example.net>\r\n", "Message-ID: <q@example.net>\r\n", "X-Forwarded-By: acme.test\r\n",
+			"Received: from ", "Authentication-Results: mx1.mail.postrider.test;\r\n spf=", "\r\n\r\nHow are you?\r\n"} {
+			if !strings.Contains(got[0].Raw, want) {
+				t.Errorf("no %q in %s", want, got[0].Raw)
+			}
+		}
+		if strings.Contains(got[0].Raw, "bh=AAAA") || strings.Contains(got[0].Raw, "Return-Path") {
+			t.Errorf("%s", got[0].Raw)
+		}
+		message := received(t, in)
+		passed, _ := message.Body["forwarded"].([]any)[0].(map[string]any)
+		if passed["rule_id"] != id {
+			t.Errorf("%s", message.Raw)
+		}
+		if sent := in.Email(passed["email_id"].(string)); sent.Text("source") != "forward" || sent.Text("to") != "[team@example.org]" || sent.Text("status") != "delivered" {
+			t.Errorf("%s", sent.Raw)
+		}
+		if r := rules(t, in)[0]; r["forwarded_count"] != 1.0 || r["last_forwarded_at"] == nil || r["last_error"] != nil || r["address"] != "support@acme.test" || r["match_type"] != "exact" {
+			t.Errorf("%v", r)
+		}
+	})
+}
+
+func TestMailIsPassedThroughWithItsAuthor(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		rule(t, in, fields{"address": "*@acme.test", "forward_to": []string{"team@example.org"}, "mode": "passthrough"})
+		if err := offer(mx, "ann@example.net", "anything@acme.test", note); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		in.Deliver()
+		got := in.Mailbox("team@example.org")
+		if len(got) != 1 {
+			t.Fatalf("%d messages", len(got))
+		}
+		for _, want := range []string{"ARC-Seal: i=1;", "ARC-Message-Signature: i=1;", "ARC-Authentication-Results: i=1; mx1.mail.postrider.test;", "From: Ann <ann@example.net>\r\n"} {
+			if !strings.Contains(got[0].Raw, want) {
+				t.Errorf("no %q in %s", want, got[0].Raw)
+			}
+		}
+		back := got[0].Envelope.From
+		if !strings.HasPrefix(back, "SRS0=") || !strings.Contains(back, "=example.net=ann@") || got[0].Authentication["spf"] != "pass" {
+			t.Errorf("%s %v", back, got[0].Authentication)
+		}
+		hand(t, mx, back, bounce("team@example.org", "failed", "5.1.1", "550 5.1.1 no such user"))
+		local, host, _ := strings.Cut(back, "@")
+		for name, to := range map[string]string{"forged": strings.Replace(local, "=ann", "=bob", 1) + "@" + host, "short": "SRS0=aaaa=aa=example.net=ann@" + host} {
+			if err := offer(mx, "", to, "Subject: x\r\n\r\nx\r\n"); err == nil || !strings.HasPrefix(err.Error(), "550") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if err := offer(mx, "x@evil.test", back, "Subject: x\r\n\r\nx\r\n"); err == nil {
+			t.Error("a rewritten address is no relay for whoever knows it")
+		}
+		in.Clock.Advance(31 * 24 * time.Hour)
+		if err := offer(mx, "", back, "Subject: x\r\n\r\nx\r\n"); err == nil {
+			t.Error("a bounce after a month was taken")
+		}
+	})
+}
+
+func TestExactRulesComeBeforeCatchAll(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mx := in.Receiving()
+	rule(t, in, fields{"address": "*@acme.test", "forward_to": []string{"all@example.org"}})
+	exact := rule(t, in, fields{"address": "support@acme.test", "forward_to": []string{"team@example.org"}})
+	for _, to := range []string{"support@acme.test", "sales@acme.test"} {
+		if err := offer(mx, "ann@example.net", to, note); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.Receive()
+	in.Deliver()
+	if all, team := len(in.Mailbox("all@example.org")), len(in.Mailbox("team@example.org")); all != 1 || team != 1 {
+		t.Errorf("%d to all, %d to the team", all, team)
+	}
+	in.Call(http.MethodPatch, "/emails/receiving/forwarding/"+exact, fields{"enabled": false})
+	if err := offer(mx, "ann@example.net", "support@acme.test", note); err != nil {
+		t.Fatal(err)
+	}
+	in.Receive()
+	in.Deliver()
+	if all := len(in.Mailbox("all@example.org")); all != 2 {
+		t.Errorf("%d to all", all)
+	}
+}
+
+func TestMailThatNobodyWantsKeptGoesOnceItWasPassedOn(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		rule(t, in, fields{"address": "support@acme.test", "forward_to": []string{"team@example.org"}, "keep_copy": false})
+		if err := offer(mx, "ann@example.net", "support@acme.test", note); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		in.Deliver()
+		if got := len(in.Mailbox("team@example.org")); got != 1 {
+			t.Errorf("%d messages", got)
+		}
+		if list := in.Call(http.MethodGet, "/emails/receiving", nil); list.Text("total") != "0" || strings.Contains(string(list.Raw), "Question") {
+			t.Errorf("%s", list.Raw)
+		}
+	})
+}
+
+func TestLoopsOfForwardsEnd(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mx := in.Receiving()
+	rule(t, in, fields{"address": "a@acme.test", "forward_to": []string{"team@example.org"}})
+	looped := strings.Repeat("X-Forwarded-By: acme.test\r\n", 3) + note
+	if err := offer(mx, "ann@example.net", "a@acme.test", looped); err != nil {
+		t.Fatal(err)
+	}
+	in.Receive()
+	in.Deliver()
+	if got := len(in.Mailbox("team@example.org")); got != 0 {
+		t.Errorf("%d messages", got)
+	}
+	if r := rules(t, in)[0]; r["last_error"] != "loop_detected" {
+		t.Errorf("%v", r)
+	}
+	rule(t, in, fields{"address": "b@acme.test", "forward_to": []string{"c@acme.test"}})
+	if err := offer(mx, "", "b@acme.test", "Auto-Submitted: auto-replied\r\n"+note); err != nil {
+		t.Fatal(err)
+	}
+	in.Receive()
+	if r := rules(t, in)[0]; r["last_error"] != "no_destination" {
+		t.Errorf("an automatic message went to another address of ours: %v", r)
+	}
+}
+
+func TestARulePassesOnOnlySoMuchAnHour(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mx := in.Receiving()
+	rule(t, in, fields{"address": "a@acme.test", "forward_to": []string{"team@example.org"}})
+	in.Clock.Advance(time.Hour - time.Duration(in.Clock.Now().UnixNano())%time.Hour) // to the beginning of an hour
+	for range 101 {
+		if err := offer(mx, "ann@example.net", "a@acme.test", note); err != nil {
+			t.Fatal(err)
+		}
+	}
+	in.Receive()
+	if r := rules(t, in)[0]; r["forwarded_count"] != 100.0 || r["last_error"] != "rate_limited" {
+		t.Errorf("%v", r)
+	}
+	in.Clock.Advance(time.Hour)
+	if err := offer(mx, "ann@example.net", "a@acme.test", note); err != nil {
+		t.Fatal(err)
+	}
+	in.Receive()
+	if r := rules(t, in)[0]; r["forwarded_count"] != 101.0 || r["last_error"] != nil {
+		t.Errorf("%v", r)
+	}
+}
+
+func TestRulesAreCheckedChangedAndRemoved(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		for name, wish := range map[string]fields{
+			"no address":     {"forward_to": []string{"a@b.test"}},
+			"no destination": {"address": "a@acme.test"},
+			"bad one":        {"address": "a@acme.test", "forward_to": []string{"a@b.test> SIZE=1"}},
+			"eleven":         {"address": "a@acme.test", "forward_to": strings.Split(strings.Repeat("a@b.test,", 10)+"a@b.test", ",")},
+			"itself":         {"address": "a@acme.test", "forward_to": []string{"A@acme.test"}},
+			"mode":           {"address": "a@acme.test", "forward_to": []string{"a@b.test"}, "mode": "fast"},
+			"wild in it":     {"address": "a*@acme.test@x", "forward_to": []string{"a@b.test"}},
+		} {
+			if answer := in.Call(http.MethodPost, "/emails/receiving/forwarding", wish); answer.Status != http.StatusBadRequest {
+				t.Errorf("%s: %d %s", name, answer.Status, answer.Raw)
+			}
+		}
+		if answer := in.Call(http.MethodPost, "/emails/receiving/forwarding", fields{"address": "a@other.test", "forward_to": "x@y.test"}); answer.Text("error", "code") != "invalid_from_address" {
+			t.Errorf("%s", answer.Raw)
+		}
+		id := rule(t, in, fields{"address": "a@acme.test", "forward_to": "x@y.test"})
+		if again := in.Call(http.MethodPost, "/emails/receiving/forwarding", fields{"address": "A@ACME.test", "forward_to": "x@y.test"}); again.Status != http.StatusConflict || again.Text("error", "details", "id") != id {
+			t.Errorf("%s", again.Raw)
+		}
+		changed := in.Call(http.MethodPatch, "/emails/receiving/forwarding/"+id, fields{"mode": "passthrough", "keep_copy": false, "forward_to": []string{"p@q.test"}, "description": "d", "address": "b@acme.test"})
+		if changed.Text("mode") != "passthrough" || changed.Text("address") != "a@acme.test" || changed.Text("forward_to") != "[p@q.test]" || changed.Text("keep_copy") != "false" {
+			t.Errorf("%s", changed.Raw)
+		}
+		if list := in.Call(http.MethodGet, "/emails/receiving/forwarding?enabled=false", nil); list.Text("total") != "0" {
+			t.Errorf("%s", list.Raw)
+		}
+		if list := in.Call(http.MethodGet, "/emails/receiving/forwarding?domain_id="+in.DomainID, nil); list.Text("total") != "1" {
+			t.Errorf("%s", list.Raw)
+		}
+		if gone := in.Call(http.MethodDelete, "/emails/receiving/forwarding/"+id, nil); gone.Text("deleted") != "true" {
+			t.Errorf("%s", gone.Raw)
+		}
+		if gone := in.Call(http.MethodDelete, "/emails/receiving/forwarding/"+id, nil); gone.Status != http.StatusNotFound {
+			t.Errorf("%s", gone.Raw)
+		}
+	})
+}
+
+func TestMailThatCannotBePassedOnIsKeptAfterAll(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		rule(t, in, fields{"address": "support@acme.test", "forward_to": []string{"team@example.org"}, "keep_copy": false})
+		if err := offer(mx, "ann@example.net", "support@acme.test", strings.Repeat("X-Forwarded-By: acme.test\r\n", 3)+note); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		if got := received(t, in); got.Text("subject") != "Question" {
+			t.Errorf("%s", got.Raw)
+		}
+		if list := in.Call(http.MethodGet, "/emails/receiving", nil); list.Text("total") != "1" {
+			t.Errorf("%s", list.Raw)
+		}
+		if r := rules(t, in)[0]; r["last_error"] != "loop_detected" {
+			t.Errorf("%v", r)
+		}
+	})
+}
+
+func TestTwoRulesThatPointAtEachOtherStop(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mx := in.Receiving()
+	for from, to := range map[string]string{"a@acme.test": "b@acme.test", "b@acme.test": "a@acme.test"} {
+		rule(t, in, fields{"address": from, "forward_to": to})
+	}
+	if err := offer(mx, "ann@example.net", "a@acme.test", note); err != nil {
+		t.Fatal(err)
+	}
+	for range 10 {
+		in.Receive()
+		in.Deliver()
+	}
+	list := in.Call(http.MethodGet, "/emails/receiving", nil)
+	if list.Text("total") != "4" { // the first, and one for each time it may be passed on
+		t.Errorf("%s messages", list.Text("total"))
+	}
+}
+
+func TestARuleThatIsRemovedInTimeDoesNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		id := rule(t, in, fields{"address": "support@acme.test", "forward_to": []string{"team@example.org"}, "keep_copy": false})
+		if err := offer(mx, "ann@example.net", "support@acme.test", note); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.App.Inbound.CheckStep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		in.Call(http.MethodDelete, "/emails/receiving/forwarding/"+id, nil)
+		in.Receive()
+		in.Deliver()
+		if got := len(in.Mailbox("team@example.org")); got != 0 || received(t, in).Text("subject") != "Question" {
+			t.Errorf("%d messages", got)
+		}
+	})
+}
+
+func TestACrashAfterPassingOnRepeatsNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		rule(t, in, fields{"address": "support@acme.test", "forward_to": []string{"team@example.org"}})
+		if err := offer(mx, "ann@example.net", "support@acme.test", note); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := in.App.Inbound.CheckStep(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var item queue.Item
+		err := in.App.DB.Read(t.Context(), func(tx *db.Tx) (err error) {
+			item, err = db.One(tx, func(s db.Scanner) (i queue.Item, err error) {
+				err = s.Scan(&i.ID, &i.Lane, &i.Flow, &i.Payload)
+				return i, err
+			}, `SELECT id, lane, flow, payload FROM queue_item WHERE lane = 'forward'`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		// The same work again, as if the process had died before it could note that it was done.
+		err = in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			item.Due = tx.Now()
+			return queue.Add(tx, item)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		in.Deliver()
+		if got := len(in.Mailbox("team@example.org")); got != 1 {
+			t.Errorf("%d messages", got)
+		}
+		if passed, _ := received(t, in).Body["forwarded"].([]any); len(passed) != 1 {
+			t.Errorf("%v", passed)
+		}
+	})
+}

@@ -1,0 +1,178 @@
+package inbound
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/product/domain"
+)
+
+const (
+	// maxPage is the largest page of any list here.
+	maxPage = 200
+	// maxCounted is how many matches of a filter are counted; past it a list says that there is more, and not how much.
+	maxCounted = 10_000
+)
+
+type listQuery struct {
+	api.OffsetQuery
+	After   string    `query:"after" doc:"Id of the last message of the page before, instead of offset."`
+	Before  string    `query:"before" doc:"Id of the first message of the page after, instead of offset."`
+	Domain  string    `query:"domain" doc:"Name or id of the domain." example:"acme.test"`
+	To      string    `query:"to" doc:"Part of a recipient's address."`
+	From    string    `query:"from" doc:"Part of the sender."`
+	Search  string    `query:"search" doc:"Part of the subject, an address, the message id or the id."`
+	Read    *bool     `query:"read" doc:"Only read, or only unread messages."`
+	Starred *bool     `query:"starred" doc:"Only messages with a star, or without."`
+	Files   *bool     `query:"has_attachments" doc:"Only messages with attachments, or without."`
+	Since   time.Time `query:"since" doc:"Received at or after."`
+	Until   time.Time `query:"until" doc:"Received before."`
+}
+
+func (q *listQuery) check() error {
+	var wrong api.Fields
+	for name, text := range map[string]string{"search": q.Search, "to": q.To, "from": q.From, "domain": q.Domain} {
+		if api.CheckSearch(text) != nil {
+			wrong.Add(name, "Is too long to search for.")
+		}
+	}
+	places := 0
+	for _, given := range []bool{q.After != "", q.Before != "", q.Offset > 0} {
+		if given {
+			places++
+		}
+	}
+	if places > 1 {
+		wrong.Add("after", "Only one of after, before and offset can be given.")
+	}
+	return errors.Join(wrong.Err(), q.Check(maxPage))
+}
+
+// filtered tells whether the list is not simply all messages.
+func (q listQuery) filtered() bool {
+	return q.Domain != "" || q.To != "" || q.From != "" || q.Search != "" || q.Read != nil || q.Starred != nil || q.Files != nil ||
+		!q.Since.IsZero() || !q.Until.IsZero()
+}
+
+// where is the condition of the list. Filters are arguments, never text.
+type where struct {
+	conditions []string
+	args       []any
+}
+
+func (w *where) add(condition string, value any) {
+	w.args = append(w.args, value)
+	w.conditions = append(w.conditions, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(w.args))))
+}
+
+func (w *where) text() string { return strings.Join(w.conditions, " AND ") }
+
+func (q listQuery) where(ws space.ID) *where {
+	w := &where{conditions: []string{"kept = TRUE"}}
+	w.add("workspace_id = ?", ws)
+	if q.Domain != "" {
+		w.add("domain_id = ?", q.Domain)
+	}
+	if q.To != "" {
+		w.add(`LOWER(addresses) LIKE ? ESCAPE '\'`, db.Contains(q.To))
+	}
+	if q.From != "" {
+		w.add(`LOWER(sender) LIKE ? ESCAPE '\'`, db.Contains(q.From))
+	}
+	if q.Search != "" {
+		w.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
+	}
+	if q.Read != nil {
+		w.add("(read_at IS NOT NULL) = ?", *q.Read)
+	}
+	if q.Starred != nil {
+		w.add("starred = ?", *q.Starred)
+	}
+	if q.Files != nil {
+		w.add("(file_count > 0) = ?", *q.Files)
+	}
+	if !q.Since.IsZero() {
+		w.add("created_at >= ?", q.Since)
+	}
+	if !q.Until.IsZero() {
+		w.add("created_at < ?", q.Until)
+	}
+	return w
+}
+
+func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery) (page api.Page[Row], err error) {
+	if err := q.check(); err != nil {
+		return page, err
+	}
+	if q.Domain, err = s.domainID(ctx, caller.Workspace, q.Domain); err != nil {
+		return page, err
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		total, err := countList(tx, caller.Workspace, q)
+		if err != nil {
+			return err
+		}
+		place, err := placeOf(tx, caller.Workspace, q)
+		if err != nil {
+			return err
+		}
+		messages, err := selectPage(tx, caller.Workspace, q, place)
+		if err != nil {
+			return err
+		}
+		more := len(messages) > q.Limit
+		messages = messages[:min(len(messages), q.Limit)]
+		rows, err := rowsOf(tx, caller.Workspace, messages)
+		page = api.NewOpenPage(rows, q.OffsetQuery)
+		page.HasMore, page.Total = more, total
+		return err
+	})
+	return page, err
+}
+
+// nowhere is the id of no domain.
+const nowhere = "00000000-0000-0000-0000-000000000000"
+
+// domainID returns the id of a domain that is named by it or by its name. One that is not there has no messages.
+func (s *Service) domainID(ctx context.Context, ws space.ID, text string) (string, error) {
+	if text == "" || api.IsID(text) {
+		return text, nil
+	}
+	d, err := s.domains.ByName(ctx, ws, strings.ToLower(text))
+	if errors.Is(err, domain.ErrNotYours) {
+		return nowhere, nil
+	}
+	return string(d.ID), err
+}
+
+func rowsOf(tx *db.Tx, ws space.ID, messages []Message) ([]Row, error) {
+	ids := make([]ID, len(messages))
+	for i, m := range messages {
+		ids[i] = m.ID
+	}
+	passedOn, err := selectForwards(tx, ws, ids)
+	rows := make([]Row, len(messages))
+	for i, m := range messages {
+		rows[i] = newRow(m, passedOn[m.ID])
+	}
+	return rows, err
+}
+
+// placeOf returns the message that a page begins after, or nil.
+func placeOf(tx *db.Tx, ws space.ID, q listQuery) (*Message, error) {
+	id := q.After + q.Before
+	if id == "" {
+		return nil, nil
+	}
+	m, err := find(tx, ws, id)
+	if errors.Is(err, api.ErrNotFound) {
+		return nil, api.ErrInvalidCursor
+	}
+	return &m, err
+}

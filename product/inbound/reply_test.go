@@ -1,0 +1,188 @@
+package inbound_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"postrider/app/apptest"
+)
+
+func TestAnAnswerThreadsAndSoDoesTheAnswerToIt(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		if err := offer(mx, "ann@example.net", "support@acme.test", note); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		first := received(t, in)
+		answer := in.Call(http.MethodPost, "/emails/receiving/"+first.Text("id")+"/reply", fields{"text": "Fine.", "html": "<p>Fine.</p>"})
+		if answer.Status != http.StatusAccepted || answer.Text("in_reply_to") != "<q@example.net>" || answer.Text("status") != "queued" {
+			t.Fatalf("%d %s", answer.Status, answer.Raw)
+		}
+		in.Deliver()
+		got := in.Mailbox("ann@example.net")
+		if len(got) != 1 {
+			t.Fatalf("%d answers", len(got))
+		}
+		for _, want := range []string{"From: support@acme.test\r\n", "To: Ann <ann@example.net>\r\n", "Subject: Re: Question\r\n", "In-Reply-To: <q@example.net>\r\n", "References: <q@example.net>\r\n",
+			"Ann <ann@example.net> wrote:\r\n> How are you?", "How are you?</blockquote>"} {
+			if !strings.Contains(strings.ReplaceAll(got[0].Raw, "=\r\n", ""), want) {
+				t.Errorf("no %q in %s", want, got[0].Raw)
+			}
+		}
+		sent := in.Email(answer.Text("id"))
+		if sent.Text("source") != "reply" {
+			t.Errorf("%s", sent.Raw)
+		}
+		again := crlf("From: Ann <ann@example.net>", "To: support@acme.test", "Subject: Re: Re: Question", "Message-ID: <q2@example.net>",
+			"In-Reply-To: "+sent.Text("message_id"), "References: <q@example.net> "+sent.Text("message_id"), "", "Good.")
+		if err := offer(mx, "ann@example.net", "support@acme.test", again); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		second := in.Call(http.MethodGet, "/emails/receiving?search=q2@example", nil)
+		row, _ := second.Body["data"].([]any)[0].(map[string]any)
+		if row["in_reply_to_email_id"] != answer.Text("id") || row["thread_id"] != first.Text("id") {
+			t.Errorf("%s", second.Raw)
+		}
+	})
+}
+
+func TestMailThatAnswersAnEmailIsInItsThread(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		id := in.Send("ann@example.net")
+		sent := in.Email(id)
+		if err := offer(mx, "ann@example.net", "hello@acme.test", "From: ann@example.net\r\nSubject: Re: Hello\r\nReferences: <other@x> "+sent.Text("message_id")+"\r\n\r\nThanks\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		if got := received(t, in); got.Text("in_reply_to_email_id") != id || got.Text("thread_id") != id {
+			t.Errorf("%s", got.Raw)
+		}
+	})
+}
+
+func TestAnswersFollowTheMessageUnlessTold(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mx := in.Receiving()
+	message := crlf("From: Ann <ann@example.net>", "Reply-To: desk@example.net", "To: support@acme.test, Bob <bob@example.org>", "Cc: carl@example.org", "Subject: re: Question",
+		"Message-ID: <q@example.net>", "References: <a@x> <b@x>", "", "Hi")
+	if err := offer(mx, "ann@example.net", "support@acme.test", message); err != nil {
+		t.Fatal(err)
+	}
+	path := "/emails/receiving/" + received(t, in).Text("id") + "/reply"
+	first := in.Call(http.MethodPost, path, fields{"text": "x", "reply_all": true, "quote": false, "idempotency_key": "answer-1234"})
+	sent := in.Email(first.Text("id"))
+	if sent.Text("to") != "[desk@example.net]" || sent.Text("cc") != "[Bob <bob@example.org> carl@example.org]" || sent.Text("subject") != "re: Question" || sent.Text("text") != "x" ||
+		sent.Text("headers", "References") != "<a@x> <b@x> <q@example.net>" {
+		t.Errorf("%s", sent.Raw)
+	}
+	again := in.Call(http.MethodPost, path, fields{"text": "x", "reply_all": true, "quote": false, "idempotency_key": "answer-1234"})
+	if again.Status != http.StatusOK || again.Text("id") != first.Text("id") || again.Text("idempotent") != "true" {
+		t.Errorf("%d %s", again.Status, again.Raw)
+	}
+	if other := in.Call(http.MethodPost, path, fields{"text": "y", "idempotency_key": "answer-1234"}); other.Text("error", "code") != "idempotency_key_reused" {
+		t.Errorf("%s", other.Raw)
+	}
+	if empty := in.Call(http.MethodPost, path, fields{}); empty.Status != http.StatusBadRequest {
+		t.Errorf("%s", empty.Raw)
+	}
+	if foreign := in.Call(http.MethodPost, path, fields{"text": "x", "from": "x@evil.test"}); foreign.Text("error", "code") != "invalid_from_address" {
+		t.Errorf("%s", foreign.Raw)
+	}
+}
+
+func TestMailIsMarkedListedAndSearched(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		for _, subject := range []string{"One", "Two", "Three"} {
+			if err := offer(mx, "ann@example.net", "support@acme.test", strings.Replace(note, "Question", subject, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		list := in.Call(http.MethodGet, "/emails/receiving?limit=2", nil)
+		rows, _ := list.Body["data"].([]any)
+		if len(rows) != 2 || list.Text("has_more") != "true" || list.Text("total") != "3" || rows[0].(map[string]any)["subject"] != "Three" {
+			t.Fatalf("%s", list.Raw)
+		}
+		if _, there := rows[0].(map[string]any)["html"]; there {
+			t.Error("a row has a body")
+		}
+		last := rows[1].(map[string]any)["id"].(string)
+		after := in.Call(http.MethodGet, "/emails/receiving?after="+last, nil)
+		if next, _ := after.Body["data"].([]any); len(next) != 1 || next[0].(map[string]any)["subject"] != "One" || after.Text("has_more") != "false" {
+			t.Errorf("%s", after.Raw)
+		}
+		before := in.Call(http.MethodGet, "/emails/receiving?before="+last, nil)
+		if next, _ := before.Body["data"].([]any); len(next) != 1 || next[0].(map[string]any)["subject"] != "Three" {
+			t.Errorf("%s", before.Raw)
+		}
+		marked := in.Call(http.MethodPatch, "/emails/receiving/"+last, fields{"read": true, "starred": true})
+		if marked.Text("read") != "true" || marked.Text("starred") != "true" || marked.Text("read_at") == "" {
+			t.Errorf("%s", marked.Raw)
+		}
+		for query, want := range map[string]string{"read=true": "1", "read=false": "2", "starred=true": "1", "has_attachments=true": "0", "search=two": "1", "from=ANN@": "3", "to=support@acme": "3",
+			"domain=acme.test": "3", "domain=" + in.DomainID: "3", "domain=other.test": "0", "since=2020-01-01T00:00:00Z": "3", "until=2020-01-01T00:00:00Z": "0"} {
+			if got := in.Call(http.MethodGet, "/emails/receiving?"+query, nil); got.Text("total") != want {
+				t.Errorf("%s: %s, want %s: %s", query, got.Text("total"), want, got.Raw)
+			}
+		}
+		unread := in.Call(http.MethodPatch, "/emails/receiving/"+last, fields{"read": false})
+		if unread.Text("read") != "false" || unread.Text("starred") != "true" || unread.Body["read_at"] != nil {
+			t.Errorf("%s", unread.Raw)
+		}
+		if nothing := in.Call(http.MethodPatch, "/emails/receiving/"+last, fields{}); nothing.Status != http.StatusBadRequest {
+			t.Errorf("%s", nothing.Raw)
+		}
+		for _, query := range []string{"limit=201", "after=x&before=y", "after=00000000-0000-7000-8000-000000000000", "offset=-1"} {
+			if got := in.Call(http.MethodGet, "/emails/receiving?"+query, nil); got.Status != http.StatusBadRequest {
+				t.Errorf("%s: %d", query, got.Status)
+			}
+		}
+	})
+}
+
+func TestMailCanBeHandedInForATrial(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		rule(t, in, fields{"address": "support@acme.test", "forward_to": "team@example.org"})
+		parts := in.Call(http.MethodPost, "/emails/receiving", fields{"from": "Ann <ann@example.net>", "to": "support@acme.test", "subject": "Trial", "html": "<p>Hi</p>",
+			"attachments": []fields{{"filename": "a.txt", "content": "aGVsbG8="}}, "in_reply_to": "<x@y.test>"})
+		if parts.Status != http.StatusCreated || parts.Text("source") != "ingest" || parts.Text("subject") != "Trial" || parts.Text("authentication", "spf") != "none" ||
+			parts.Text("in_reply_to") != "<x@y.test>" || len(parts.Body["attachments"].([]any)) != 1 || parts.Text("stripped_text") != "Hi" {
+			t.Fatalf("%d %s", parts.Status, parts.Raw)
+		}
+		in.Receive()
+		in.Deliver()
+		if got := len(in.Mailbox("team@example.org")); got != 1 {
+			t.Errorf("%d were passed on", got)
+		}
+		events := in.Call(http.MethodGet, "/emails/receiving/"+parts.Text("id"), nil)
+		if len(events.Body["forwarded"].([]any)) != 1 {
+			t.Errorf("%s", events.Raw)
+		}
+		dry := in.Call(http.MethodPost, "/emails/receiving", fields{"raw": note, "mail_from": "ann@example.net", "rcpt_to": "support@acme.test", "dry_run": true})
+		if dry.Status != http.StatusCreated || dry.Text("text") != "How are you?\r\n" || dry.Text("envelope", "mail_from") != "ann@example.net" {
+			t.Errorf("%d %s", dry.Status, dry.Raw)
+		}
+		in.Receive()
+		in.Deliver()
+		if got := len(in.Mailbox("team@example.org")); got != 1 {
+			t.Errorf("%d were passed on", got)
+		}
+		for name, wish := range map[string]fields{"nobody": {"raw": note}, "no author": {"to": "support@acme.test", "text": "x"}, "bad header": {"from": "a@b.test", "to": "support@acme.test", "headers": fields{"X\n": "y"}}} {
+			if answer := in.Call(http.MethodPost, "/emails/receiving", wish); answer.Status != http.StatusBadRequest {
+				t.Errorf("%s: %d %s", name, answer.Status, answer.Raw)
+			}
+		}
+		if answer := in.Call(http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": "a@other.test"}); answer.Status != http.StatusForbidden {
+			t.Errorf("%d %s", answer.Status, answer.Raw)
+		}
+	})
+}
