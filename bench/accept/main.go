@@ -113,11 +113,11 @@ func run(ctx context.Context, during time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("bare handler: %w", err)
 	}
-	one, batch, err := measureAccept(ctx, dir, program, key, during)
+	ours, err := measureAccept(ctx, dir, program, key, during)
 	if err != nil {
 		return fmt.Errorf("accept: %w", err)
 	}
-	print(bound, one, batch)
+	print(bound, ours)
 	return nil
 }
 
@@ -140,27 +140,40 @@ func measureBare(ctx context.Context, dir string, during time.Duration) (row, er
 		return row{}, err
 	}
 	defer p.Stop()
-	return load(ctx, "bare handler, decodes only", p, "", 1, during)
+	return load(ctx, "bare handler, decodes only", p, "", 1, connections, during)
 }
 
-func measureAccept(ctx context.Context, dir, program, key string, during time.Duration) (one, batch row, err error) {
+// accepted is what our own program was measured at: on many connections, where single posts share transactions, and on one, where
+// each waits for the disk alone.
+type accepted struct{ one, batch, oneAlone, batchAlone row }
+
+func measureAccept(ctx context.Context, dir, program, key string, during time.Duration) (rows accepted, err error) {
 	// Only the API: deliveries in the same seconds would be another measurement.
 	p, err := measure.Start(ctx, dir, program, "serve", "--data", filepath.Join(dir, "data"), "--domain", "mail.postrider.test", "--roles", "api",
 		"--http", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	if err != nil {
-		return row{}, row{}, err
+		return rows, err
 	}
 	defer p.Stop()
-	one, err = load(ctx, "POST /emails, fsync before the answer", p, key, 1, during)
-	if err != nil {
-		return row{}, row{}, err
+	for _, l := range []struct {
+		into                  *row
+		name                  string
+		together, connections int
+	}{
+		{&rows.one, "POST /emails, fsync before the answer", 1, connections},
+		{&rows.batch, fmt.Sprintf("POST /emails/batch of %d, a transaction each", batchSize), batchSize, batchConnections},
+		{&rows.oneAlone, "POST /emails on one connection", 1, 1},
+		{&rows.batchAlone, "POST /emails/batch on one connection", batchSize, 1},
+	} {
+		if *l.into, err = load(ctx, l.name, p, key, l.together, l.connections, during); err != nil {
+			return rows, err
+		}
 	}
-	batch, err = load(ctx, fmt.Sprintf("POST /emails/batch of %d, a transaction each", batchSize), p, key, batchSize, during)
-	return one, batch, err
+	return rows, nil
 }
 
 // load posts emails, each alone or many in a request.
-func load(ctx context.Context, name string, p *measure.Process, key string, together int, during time.Duration) (row, error) {
+func load(ctx context.Context, name string, p *measure.Process, key string, together, workers int, during time.Duration) (row, error) {
 	address := strings.TrimPrefix(p.Text("http"), "http://")
 	path, filler := "/v1/emails", strings.Repeat("x", bodyBytes-150)
 	if together > 1 {
@@ -177,10 +190,6 @@ func load(ctx context.Context, name string, p *measure.Process, key string, toge
 			body = "[" + strings.Join(emails, ",") + "]"
 		}
 		return measure.Post(path, address, map[string]string{"Authorization": "Bearer " + key}, []byte(body))
-	}
-	workers := connections
-	if together > 1 {
-		workers = batchConnections
 	}
 	if _, err := measure.Load(ctx, address, workers, during/5, request); err != nil { // warm up
 		return row{}, err
@@ -209,10 +218,10 @@ func commitsOf(p *measure.Process) float64 {
 	return 0
 }
 
-func print(bound row, ours ...row) {
+func print(bound row, ours accepted) {
 	fmt.Printf("accept: %d-byte bodies, %s each, %d cores shared with the load generator\n\n", bodyBytes, bound.result.Took.Round(time.Second), runtime.NumCPU())
 	fmt.Printf("%-46s %9s %9s %9s %10s %9s %9s\n", "", "emails/s", "p50", "p99", "CPU/email", "per fsync", "peak MB")
-	for _, r := range append([]row{bound}, ours...) {
+	for _, r := range []row{bound, ours.one, ours.batch, ours.oneAlone, ours.batchAlone} {
 		perFsync := "-"
 		if r.commits > 0 {
 			perFsync = fmt.Sprintf("%.1f", float64(r.emails)/r.commits)
@@ -220,7 +229,8 @@ func print(bound row, ours ...row) {
 		fmt.Printf("%-46s %9.0f %9s %9s %10s %9s %9.0f\n", r.name, r.rate(), r.result.P50.Round(10*time.Microsecond), r.result.P99.Round(10*time.Microsecond),
 			(r.cpu / time.Duration(max(r.emails, 1))).Round(time.Microsecond), perFsync, float64(r.memory)/1e6)
 	}
-	fmt.Printf("\nratio to the bare handler: %.2f; a batch is %.1f times as fast as single posts\n", ours[0].rate()/bound.rate(), ours[1].rate()/ours[0].rate())
+	fmt.Printf("\nratio to the bare handler: %.2f; a batch is %.1f times as fast as single posts, on one connection %.1f times\n",
+		ours.one.rate()/bound.rate(), ours.batch.rate()/ours.one.rate(), ours.batchAlone.rate()/ours.oneAlone.rate())
 }
 
 func (r row) rate() float64 { return float64(r.emails) / r.result.Took.Seconds() }
