@@ -43,7 +43,7 @@ func bareLoops(ctx context.Context, sink *measure.Sink, o options) (rates map[st
 		var all sync.WaitGroup
 		start := time.Now()
 		for worker := range o.concurrency {
-			all.Go(func() { bareLoop(within, sink.Port, worker, message(kilobytes<<10), signers, &sent) })
+			all.Go(func() { bareLoop(within, sink.Port, worker, message(kilobytes), signers, &sent) })
 		}
 		all.Wait()
 		done()

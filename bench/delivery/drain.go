@@ -51,7 +51,7 @@ func fill(ctx context.Context, h *home, kilobytes int, o options) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	taken, err := measure.LoadSMTP(ctx, measure.SMTP{Address: door.Text("submission"), Key: h.key, From: "hello@acme.test"}, o.sessions, o.during/2, message(kilobytes<<10))
+	taken, err := measure.LoadSMTP(ctx, measure.SMTP{Address: door.Text("submission"), Key: h.key, From: "hello@acme.test"}, o.sessions, o.during/2, message(kilobytes))
 	if err != nil {
 		return 0, err
 	}

@@ -5,7 +5,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -145,7 +144,7 @@ func compare(ctx context.Context, servers []server, sink *measure.Sink, o option
 }
 
 func measureOne(ctx context.Context, s server, sink *measure.Sink, o options, kilobytes int) (float64, error) {
-	body := message(kilobytes << 10)
+	body := message(kilobytes)
 	within, done := context.WithTimeout(ctx, o.during+drainWithin)
 	defer done()
 	sink.Reset()
@@ -172,15 +171,7 @@ func measureOne(ctx context.Context, s server, sink *measure.Sink, o options, ki
 	return rate, nil
 }
 
-// message returns a message of about so many bytes, with its final dot.
-func message(size int) func(worker, n int) []byte {
-	line := strings.Repeat("x", 70) + "\r\n"
-	text := []byte(strings.Repeat(line, size/len(line)+1) + ".\r\n")
-	return func(worker, n int) []byte {
-		var b bytes.Buffer
-		fmt.Fprintf(&b, "From: Acme <hello@acme.test>\r\nTo: user-%d-%d@example.net\r\nSubject: Your order %d\r\nMessage-ID: <%d.%d.%d@acme.test>\r\n\r\n",
-			worker, n, n, time.Now().UnixNano(), worker, n)
-		b.Write(text)
-		return b.Bytes()
-	}
+// message returns messages of about so many kilobytes.
+func message(kilobytes int) func(worker, n int) []byte {
+	return measure.Message(kilobytes<<10, "hello@acme.test", "example.net")
 }

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -12,8 +11,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"syscall"
 	"time"
 
@@ -33,14 +30,7 @@ func main() {
 }
 
 // loads are the shapes that are measured.
-var loads = []struct{ sessions, kilobytes int }{{1, 4}, {20, 4}, {100, 4}, {20, 100}}
-
-// server is one of those that are measured.
-type server struct {
-	name string
-	door measure.SMTP
-	cpu  func() time.Duration
-}
+var loads = []measure.Shape{{Sessions: 1, Kilobytes: 4}, {Sessions: 20, Kilobytes: 4}, {Sessions: 100, Kilobytes: 4}, {Sessions: 20, Kilobytes: 100}}
 
 func run(ctx context.Context, during time.Duration, slow int) error {
 	dir, err := os.MkdirTemp("", "bench-inbound-")
@@ -67,58 +57,31 @@ func run(ctx context.Context, during time.Duration, slow int) error {
 	}
 	defer ours.Stop()
 	door := measure.SMTP{Address: ours.Text("mx"), From: "ann@example.net", Domain: "acme.test"}
-	servers := []server{{"Postrider", door, ours.CPU}}
+	doors := []measure.Door{{Name: "Postrider", SMTP: door, CPU: ours.CPU}}
 	if measure.HasPostfix() {
 		postfix, err := measure.StartPostfix(ctx, measure.Hold)
 		if err != nil {
 			return err
 		}
 		defer postfix.Stop()
-		servers = append(servers, server{"Postfix", measure.SMTP{Address: postfix.Address, From: "ann@example.net", Domain: "acme.test"}, postfix.CPU})
+		doors = append(doors, measure.Door{Name: "Postfix", SMTP: measure.SMTP{Address: postfix.Address, From: "ann@example.net", Domain: "acme.test"}, CPU: postfix.CPU})
 	} else {
 		fmt.Println("Postfix is not installed (or this is not root): measured without it")
 	}
-	if err := compare(ctx, servers, during); err != nil {
+	if err := measure.CompareDoors(ctx, "inbound", doors, loads, during); err != nil {
 		return err
 	}
 	fmt.Printf("\npeak memory of Postrider: %.0f MB", float64(ours.PeakMemory())/1e6)
-	if _, err := measure.LoadSMTP(ctx, door, 4, during, message(30<<10)); err != nil {
+	if _, err := measure.LoadSMTP(ctx, door, 4, during, measure.Message(30<<20, door.From, door.Domain)); err != nil {
 		return err
 	}
 	fmt.Printf(", and after messages of 30 MB, four at a time: %.0f MB\n", float64(ours.PeakMemory())/1e6)
 	return beside(ctx, door, during, slow)
 }
 
-func compare(ctx context.Context, servers []server, during time.Duration) error {
-	fmt.Printf("inbound: %s each, %d cores shared with the load generator\n\n", during, runtime.NumCPU())
-	fmt.Printf("%-24s %-10s %11s %9s %9s %14s %9s\n", "", "", "messages/s", "p50", "p99", "CPU s/1,000", "ratio")
-	for _, load := range loads {
-		var rates []float64
-		for _, s := range servers {
-			body := message(load.kilobytes)
-			if _, err := measure.LoadSMTP(ctx, s.door, load.sessions, during/5, body); err != nil { // warm up
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			before := s.cpu()
-			result, err := measure.LoadSMTP(ctx, s.door, load.sessions, during, body)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			rates = append(rates, result.Rate())
-			fmt.Printf("%-24s %-10s %11.0f %9s %9s %14.2f", fmt.Sprintf("%d KB, %d sessions", load.kilobytes, load.sessions), s.name, result.Rate(),
-				result.P50.Round(10*time.Microsecond), result.P99.Round(10*time.Microsecond), (s.cpu()-before).Seconds()*1000/float64(max(result.Count, 1)))
-			if len(rates) == 2 {
-				fmt.Printf(" %8.1fx", rates[0]/rates[1])
-			}
-			fmt.Println()
-		}
-	}
-	return nil
-}
-
 // beside measures one honest connection, alone and beside many that only hold their places.
 func beside(ctx context.Context, door measure.SMTP, during time.Duration, slow int) error {
-	alone, err := measure.LoadSMTP(ctx, door, 1, during, message(4))
+	alone, err := measure.LoadSMTP(ctx, door, 1, during, measure.Message(4<<10, door.From, door.Domain))
 	if err != nil {
 		return err
 	}
@@ -132,7 +95,7 @@ func beside(ctx context.Context, door measure.SMTP, during time.Duration, slow i
 		defer conn.Close()
 		go trickle(ctx, conn)
 	}
-	crowded, err := measure.LoadSMTP(ctx, door, 1, during, message(4))
+	crowded, err := measure.LoadSMTP(ctx, door, 1, during, measure.Message(4<<10, door.From, door.Domain))
 	if err != nil {
 		return fmt.Errorf("beside slow connections: %w", err)
 	}
@@ -154,18 +117,5 @@ func trickle(ctx context.Context, conn net.Conn) {
 			return
 		case <-ticker.C:
 		}
-	}
-}
-
-// message returns a message of about so many kilobytes, with its final dot.
-func message(kilobytes int) func(worker, n int) []byte {
-	line := strings.Repeat("x", 70) + "\r\n"
-	text := []byte(strings.Repeat(line, kilobytes<<10/len(line)+1) + ".\r\n")
-	return func(worker, n int) []byte {
-		var b bytes.Buffer
-		fmt.Fprintf(&b, "From: Ann <ann@example.net>\r\nTo: user-%d-%d@acme.test\r\nSubject: Question %d\r\nMessage-ID: <%d.%d.%d@example.net>\r\n\r\n",
-			worker, n, n, time.Now().UnixNano(), worker, n)
-		b.Write(text)
-		return b.Bytes()
 	}
 }

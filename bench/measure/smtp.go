@@ -20,12 +20,16 @@ type SMTP struct {
 	Domain string
 }
 
+func (server SMTP) domain() string {
+	if server.Domain == "" {
+		return "example.net"
+	}
+	return server.Domain
+}
+
 // LoadSMTP hands in messages over and over, one session per connection, the envelope in one write as programs with PIPELINING do.
 func LoadSMTP(ctx context.Context, server SMTP, sessions int, during time.Duration, message func(worker, n int) []byte) (Result, error) {
-	domain := server.Domain
-	if domain == "" {
-		domain = "example.net"
-	}
+	domain := server.domain()
 	return gather(ctx, sessions, during, func(ctx context.Context, worker int) (seen own, err error) {
 		s, err := server.open()
 		if err != nil {

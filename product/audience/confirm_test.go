@@ -48,15 +48,15 @@ func TestALinkSubscribesOnlyWhenThePersonSaysSo(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		list := h.optIn(nil)
 		id, other := h.contact("ann@example.net", fields{"list_id": list}), h.contact("bob@example.net", fields{"list_id": list})
-		if got := pick(h.must(200, "GET", "/contacts/"+id, nil), "status"); got != `["pending"]` {
+		if got := h.must(200, "GET", "/contacts/"+id, nil).Pick("status"); got != `["pending"]` {
 			t.Fatal(got)
 		}
 		asked := h.must(202, "POST", "/audience/contacts/"+id+"/send-confirmation", fields{"list_id": list})
-		if pick(asked, "object", "contact_id", "list_id") != fmt.Sprintf(`["confirmation",%q,%q]`, id, list) {
+		if asked.Pick("object", "contact_id", "list_id") != fmt.Sprintf(`["confirmation",%q,%q]`, id, list) {
 			t.Errorf("%s", asked.Raw)
 		}
 		h.Deliver()
-		if got := pick(h.must(200, "GET", "/emails/"+asked.Text("email_id"), nil), "status", "subject", "to"); got != `["delivered","Please confirm",["Ann \u003cann@example.net\u003e"]]` && !strings.Contains(got, `"delivered","Please confirm",["ann@example.net"]`) {
+		if got := h.must(200, "GET", "/emails/"+asked.Text("email_id"), nil).Pick("status", "subject", "to"); got != `["delivered","Please confirm",["Ann \u003cann@example.net\u003e"]]` && !strings.Contains(got, `"delivered","Please confirm",["ann@example.net"]`) {
 			t.Error(got)
 		}
 		link := h.linkFrom(asked.Text("email_id"))
@@ -79,7 +79,7 @@ func TestALinkSubscribesOnlyWhenThePersonSaysSo(t *testing.T) {
 		if read.Text("status") != "subscribed" || read.Text("consent", "source") != "double_opt_in" || read.Body["lists"].([]any)[0].(fields)["confirmed_at"] == nil {
 			t.Errorf("%s", read.Raw)
 		}
-		if got := pick(h.must(200, "GET", "/audience/lists/"+list, nil), "subscribed_count", "pending_count"); got != "[1,1]" {
+		if got := h.must(200, "GET", "/audience/lists/"+list, nil).Pick("subscribed_count", "pending_count"); got != "[1,1]" {
 			t.Error(got)
 		}
 		if got := h.news(id); got != "created confirmed" {
@@ -99,7 +99,7 @@ func TestAProgramConfirmsWithJSON(t *testing.T) {
 		link := h.linkFrom(h.must(202, "POST", "/audience/contacts/ann@example.net/send-confirmation", fields{"list_id": list}).Text("email_id"))
 		for range 2 {
 			answer := h.ask("GET", link, nil, map[string]string{"Accept": "application/json"})
-			if pick(answer, "object", "status", "contact_id", "list_id") != fmt.Sprintf(`["confirmation_result","confirmed",%q,%q]`, id, list) {
+			if answer.Pick("object", "status", "contact_id", "list_id") != fmt.Sprintf(`["confirmation_result","confirmed",%q,%q]`, id, list) {
 				t.Errorf("%s", answer.Raw)
 			}
 		}
@@ -198,7 +198,7 @@ func TestAWholeListIsAsked(t *testing.T) {
 		h.browse("POST", h.linkFrom(asked.Text("email_id")))
 		h.must(202, "POST", "/audience/contacts/c2@example.net/send-confirmation", fields{"list_id": list})
 		answer := h.must(202, "POST", "/audience/lists/"+list+"/send-confirmations", nil)
-		if pick(answer, "object", "list_id", "queued", "skipped") != fmt.Sprintf(`["confirmation_batch",%q,2,{"already_confirmed":1,"recently_sent":1,"suppressed":1,"unsubscribed":0}]`, list) {
+		if answer.Pick("object", "list_id", "queued", "skipped") != fmt.Sprintf(`["confirmation_batch",%q,2,{"already_confirmed":1,"recently_sent":1,"suppressed":1,"unsubscribed":0}]`, list) {
 			t.Errorf("%s", answer.Raw)
 		}
 		h.work()
@@ -210,14 +210,14 @@ func TestAWholeListIsAsked(t *testing.T) {
 			}
 		}
 		some := h.must(202, "POST", "/audience/lists/"+list+"/send-confirmations", fields{"contact_ids": []string{h.must(200, "GET", "/contacts/c1@example.net", nil).Text("id")}})
-		if pick(some, "queued") != "[0]" {
+		if some.Pick("queued") != "[0]" {
 			t.Errorf("%s", some.Raw)
 		}
 		h.Clock.Advance(time.Hour)
 		imported := h.must(202, "POST", "/audience/contacts/import", fields{"list_id": list, "contacts": []fields{{"email": "new@example.net"}}, "send_confirmations": true})
 		h.work()
 		h.Deliver()
-		if got := pick(h.must(200, "GET", "/emails?to=new@example.net", nil), "has_more"); got != "[false]" || len(h.must(200, "GET", "/emails?to=new@example.net", nil).Body["data"].([]any)) != 1 {
+		if got := h.must(200, "GET", "/emails?to=new@example.net", nil).Pick("has_more"); got != "[false]" || len(h.must(200, "GET", "/emails?to=new@example.net", nil).Body["data"].([]any)) != 1 {
 			t.Errorf("the import asked nobody: %s", imported.Raw)
 		}
 	})
@@ -238,7 +238,7 @@ func TestAConfirmationNeedsASenderAndItsLink(t *testing.T) {
 		}
 		h.must(201, "POST", "/templates", fields{"name": "No link", "alias": "bare", "subject": "Hi", "html": "<p>Hi</p>"})
 		h.must(201, "POST", "/templates", fields{"name": "Link", "alias": "confirm", "from": sender, "subject": "Yes, {{FIRST_NAME|you}}?", "html": `<p><a href="{{{CONFIRMATION_URL}}}">{{LIST_NAME}}</a></p>`})
-		if refused := h.must(400, "POST", path, fields{"list_id": list, "from": sender, "template_id": "bare"}); !strings.HasPrefix(problems(refused), "template_id: The template must show") {
+		if refused := h.must(400, "POST", path, fields{"list_id": list, "from": sender, "template_id": "bare"}); !strings.HasPrefix(refused.Problems(), "template_id: The template must show") {
 			t.Errorf("%s", refused.Raw)
 		}
 		sent := h.must(202, "POST", path, fields{"list_id": list, "template_id": "confirm"})

@@ -63,7 +63,7 @@ func TestAPersonIsForgottenAndStaysSuppressed(t *testing.T) {
 		h.must(201, "POST", "/suppressions", fields{"email": "ann@example.net", "reason": "complaint", "note": "Ann was angry"})
 		h.follow()
 		erased := h.must(202, "POST", "/audience/contacts/ann@example.net/erase", nil)
-		if pick(erased, "object", "contact_id", "status") != fmt.Sprintf(`["contact_erasure",%q,"queued"]`, id) {
+		if erased.Pick("object", "contact_id", "status") != fmt.Sprintf(`["contact_erasure",%q,"queued"]`, id) {
 			t.Errorf("%s", erased.Raw)
 		}
 		h.must(404, "GET", "/contacts/"+id, nil)
@@ -99,7 +99,7 @@ func TestAPersonIsForgottenAndStaysSuppressed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again := h.must(201, "POST", "/contacts", fields{"email": "ann@example.net"}); pick(again, "status", "suppressed") != `["complained",true]` {
+		if again := h.must(201, "POST", "/contacts", fields{"email": "ann@example.net"}); again.Pick("status", "suppressed") != `["complained",true]` {
 			t.Errorf("%s", again.Raw)
 		}
 	})
@@ -227,7 +227,7 @@ func TestAutomationsChangeContacts(t *testing.T) {
 			return err
 		})
 		read := h.must(200, "GET", "/contacts/ann@example.net", nil)
-		if pick(read, "first_name", "properties", "segment_ids") != fmt.Sprintf(`["Ann",{"plan":"pro"},[%q]]`, segment) || h.membership(read.Text("id"), list) != "subscribed" {
+		if read.Pick("first_name", "properties", "segment_ids") != fmt.Sprintf(`["Ann",{"plan":"pro"},[%q]]`, segment) || h.membership(read.Text("id"), list) != "subscribed" {
 			t.Errorf("%s", read.Raw)
 		}
 		id := audience.ContactID(read.Text("id"))
@@ -259,7 +259,7 @@ func TestAutomationsChangeContacts(t *testing.T) {
 			}
 			return err
 		})
-		if got := pick(h.must(200, "GET", "/contacts/ann@example.net", nil), "lists", "segment_ids"); got != "[[],[]]" {
+		if got := h.must(200, "GET", "/contacts/ann@example.net", nil).Pick("lists", "segment_ids"); got != "[[],[]]" {
 			t.Error(got)
 		}
 	})

@@ -43,18 +43,18 @@ func TestAFileIsImportedAndWhatFailedIsToldIn(t *testing.T) {
 		list, segment, topic := h.made("/audience/lists", "A", nil), h.made("/segments", "B", nil), h.made("/topics", "C", nil)
 		im := h.imported([]byte(table), map[string]string{"list_id": list, "segments": fmt.Sprintf(`[{"id":%q}]`, segment), "topics": fmt.Sprintf(`[{"id":%q,"subscription":"opt_out"}]`, topic)})
 
-		if got := pick(im, "object", "status", "source", "filename", "counts", "errors"); got != `["contact_import","completed","csv","users.csv",{"created":2,"failed":2,"skipped":0,"total":5,"updated":1},`+
+		if got := im.Pick("object", "status", "source", "filename", "counts", "errors"); got != `["contact_import","completed","csv","users.csv",{"created":2,"failed":2,"skipped":0,"total":5,"updated":1},`+
 			`[{"email":"bad@","message":"Invalid email address.","row":2},{"email":"Eve@Example.net","message":"seats: Must be a number.","row":3}]]` {
 			t.Error(got)
 		}
 		ann := h.must(200, "GET", "/contacts/ann@example.net", nil)
-		if pick(ann, "first_name", "properties", "unsubscribed", "segment_ids") != fmt.Sprintf(`["Anna",{"plan":"pro","seats":5},false,[%q]]`, segment) || ann.Body["consent"].(fields)["source"] != "import" {
+		if ann.Pick("first_name", "properties", "unsubscribed", "segment_ids") != fmt.Sprintf(`["Anna",{"plan":"pro","seats":5},false,[%q]]`, segment) || ann.Body["consent"].(fields)["source"] != "import" {
 			t.Errorf("%s", ann.Raw)
 		}
-		if got := pick(h.must(200, "GET", "/contacts/cy@example.net", nil), "unsubscribed", "status"); got != `[true,"unsubscribed"]` {
+		if got := h.must(200, "GET", "/contacts/cy@example.net", nil).Pick("unsubscribed", "status"); got != `[true,"unsubscribed"]` {
 			t.Error(got)
 		}
-		if got := pick(h.must(200, "GET", "/audience/lists/"+list, nil), "contact_count"); got != "[2]" {
+		if got := h.must(200, "GET", "/audience/lists/"+list, nil).Pick("contact_count"); got != "[2]" {
 			t.Error(got)
 		}
 		if got := h.file(im.Text("errors_url")); got != "row,email,message\n2,bad@,Invalid email address.\n3,Eve@Example.net,seats: Must be a number.\n" {
@@ -64,10 +64,10 @@ func TestAFileIsImportedAndWhatFailedIsToldIn(t *testing.T) {
 			t.Error(h.news(im.Text("id")))
 		}
 		again := h.imported([]byte("email;first_name\nann@example.net;Other\nnew@example.net;New\n"), map[string]string{"on_conflict": "skip"})
-		if pick(again, "counts") != `[{"created":1,"failed":0,"skipped":1,"total":2,"updated":0}]` || again.Body["errors_url"] != nil {
+		if again.Pick("counts") != `[{"created":1,"failed":0,"skipped":1,"total":2,"updated":0}]` || again.Body["errors_url"] != nil {
 			t.Errorf("%s", again.Raw)
 		}
-		if got := pick(h.must(200, "GET", "/contacts/imports?limit=1", nil), "total", "has_more"); got != "[2,true]" {
+		if got := h.must(200, "GET", "/contacts/imports?limit=1", nil).Pick("total", "has_more"); got != "[2,true]" {
 			t.Error(got)
 		}
 	})
@@ -88,7 +88,7 @@ func TestColumnsAreFoundByTheirMap(t *testing.T) {
 		h.property("plan", "string")
 		content := []byte("Kunde\tPost\tTarif\nAnn\tann@example.net\tpro\n")
 		im := h.imported(content, map[string]string{"column_map": `{"email":"Post","first_name":"Kunde","properties":{"plan":{"column":"tarif","type":"string"}}}`})
-		if got := pick(h.must(200, "GET", "/contacts/ann@example.net", nil), "first_name", "properties"); got != `["Ann",{"plan":"pro"}]` {
+		if got := h.must(200, "GET", "/contacts/ann@example.net", nil).Pick("first_name", "properties"); got != `["Ann",{"plan":"pro"}]` {
 			t.Errorf("%s: %s", got, im.Raw)
 		}
 		for columns, want := range map[string]string{
@@ -97,7 +97,7 @@ func TestColumnsAreFoundByTheirMap(t *testing.T) {
 			`{"email":"Post","properties":{"nope":{"column":"Post"}}}`: "column_map.properties.nope: There is no such property. Define it first.",
 			`{`: "column_map: Must be JSON.",
 		} {
-			if answer := h.upload("/contacts/imports", "a.csv", content, map[string]string{"column_map": columns}); answer.Status != 400 || problems(answer) != want {
+			if answer := h.upload("/contacts/imports", "a.csv", content, map[string]string{"column_map": columns}); answer.Status != 400 || answer.Problems() != want {
 				t.Errorf("%s: %d %s", columns, answer.Status, answer.Raw)
 			}
 		}
@@ -118,7 +118,7 @@ func TestThreeEncodingsAreOne(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		for title, content := range map[string][]byte{"UTF-8": []byte(text), "with a mark": append([]byte("\xef\xbb\xbf"), text...), "UTF-16": wide, "Windows": ansi} {
 			im := h.imported(content, nil)
-			if got := pick(im, "status", "errors"); got != `["completed",[]]` {
+			if got := im.Pick("status", "errors"); got != `["completed",[]]` {
 				t.Errorf("%s: %s", title, im.Raw)
 			}
 			if got := h.must(200, "GET", "/contacts/j%C3%BCrgen@example.net", nil).Text("first_name"); got != `Jürgen, der "Große"` {
@@ -145,7 +145,7 @@ func TestHostileFilesAreRefusedOrEnd(t *testing.T) {
 			"wide without a mark": {[]byte("e\x00m\x00a\x00i\x00l\x00\n\x00"), "file: The file is not text."},
 		} {
 			answer := h.upload("/contacts/imports", "../../../etc/passwd", c.content, nil)
-			if answer.Status != 400 || !strings.HasPrefix(problems(answer), c.want) {
+			if answer.Status != 400 || !strings.HasPrefix(answer.Problems(), c.want) {
 				t.Errorf("%s: %d %.300s", title, answer.Status, answer.Raw)
 			}
 		}
@@ -156,7 +156,7 @@ func TestHostileFilesAreRefusedOrEnd(t *testing.T) {
 		} {
 			answer := h.upload("/contacts/imports", "..\\..\\etc\\passwd", []byte(c.content), nil)
 			h.work()
-			if got := pick(h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil), "status", "counts", "failure", "filename"); got != c.want {
+			if got := h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil).Pick("status", "counts", "failure", "filename"); got != c.want {
 				t.Errorf("%s: %s", title, got)
 			}
 		}
@@ -228,7 +228,7 @@ func TestAnImportGoesOnAfterACrash(t *testing.T) {
 		front := api.NewServer(api.Config{World: h.App.World, Keys: h.App.Keys, Sessions: h.App.Accounts, Rates: h.App.Plans.RateOf}, first.Routes())
 		answer := h.uploadTo(front, "/contacts/imports", "users.csv", file.Bytes(), nil)
 		step(first)
-		if got := pick(h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil), "status", "counts"); got != `["in_progress",{"created":50,"failed":0,"skipped":0,"total":10000,"updated":9950}]` {
+		if got := h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil).Pick("status", "counts"); got != `["in_progress",{"created":50,"failed":0,"skipped":0,"total":10000,"updated":9950}]` {
 			t.Fatal(got)
 		}
 		// The process takes the import up again and dies with it: another goes on once the lease is over.
@@ -246,13 +246,13 @@ func TestAnImportGoesOnAfterACrash(t *testing.T) {
 		}
 		for step(second) {
 		}
-		if got := pick(h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil), "status", "counts"); got != `["completed",{"created":50,"failed":0,"skipped":0,"total":12500,"updated":12450}]` {
+		if got := h.must(200, "GET", "/contacts/imports/"+answer.Text("id"), nil).Pick("status", "counts"); got != `["completed",{"created":50,"failed":0,"skipped":0,"total":12500,"updated":12450}]` {
 			t.Error(got)
 		}
-		if got := pick(h.must(200, "GET", "/contacts/c49@example.net", nil), "first_name"); got != `["C, 12499"]` {
+		if got := h.must(200, "GET", "/contacts/c49@example.net", nil).Pick("first_name"); got != `["C, 12499"]` {
 			t.Error(got)
 		}
-		if got := pick(h.must(200, "GET", "/contacts?limit=1", nil), "total"); got != "[50]" {
+		if got := h.must(200, "GET", "/contacts?limit=1", nil).Pick("total"); got != "[50]" {
 			t.Error(got)
 		}
 	})

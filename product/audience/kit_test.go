@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strings"
 	"testing"
 
@@ -64,38 +62,6 @@ func (h *house) made(path, name string, more fields) string {
 func (h *house) property(key, kind string) string {
 	h.t.Helper()
 	return h.must(201, "POST", "/contact-properties", fields{"key": key, "type": kind}).Text("id")
-}
-
-// emails returns the addresses of a list in its order.
-func emails(list apptest.Answer) string {
-	rows, _ := list.Body["data"].([]any)
-	texts := make([]string, len(rows))
-	for i, row := range rows {
-		texts[i] = fmt.Sprint(row.(fields)["email"])
-	}
-	return strings.Join(texts, " ")
-}
-
-// problems returns the fields that a validation error complains of, each with what it says.
-func problems(answer apptest.Answer) string {
-	refused, _ := answer.Body["error"].(fields)
-	details, _ := refused["details"].(fields)
-	named, _ := details["fieldErrors"].(fields)
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		all = append(all, fmt.Sprintf("%s: %v", name, named[name].([]any)[0]))
-	}
-	return strings.Join(all, "; ")
-}
-
-// pick returns some fields of an answer as JSON.
-func pick(answer apptest.Answer, names ...string) string {
-	picked := make([]any, len(names))
-	for i, name := range names {
-		picked[i] = answer.Body[name]
-	}
-	raw, _ := json.Marshal(picked)
-	return string(raw)
 }
 
 // follow lets every follower of events catch up.

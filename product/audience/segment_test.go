@@ -22,32 +22,32 @@ func TestASegmentIsItsFilterAndWhatWasDoneByHand(t *testing.T) {
 		d := h.contact("d@example.net", nil)
 		made := h.must(201, "POST", "/segments", fields{"name": "Pros", "filter": rule("properties.plan", "eq", "PRO")})
 		id := made.Text("id")
-		if pick(made, "object", "type", "contact_count", "description") != `["segment","dynamic",2,null]` || made.Body["counted_at"] == nil {
+		if made.Pick("object", "type", "contact_count", "description") != `["segment","dynamic",2,null]` || made.Body["counted_at"] == nil {
 			t.Errorf("%s", made.Raw)
 		}
 		added := h.must(200, "POST", "/segments/"+id+"/contacts", fields{"contact_ids": []string{d, nobody}, "emails": []string{"C@example.net", "nobody@example.net", "bad"}})
-		if pick(added, "object", "segment_id", "added", "already", "not_found") != fmt.Sprintf(`["segment_contacts",%q,2,0,[%q,"nobody@example.net","bad"]]`, id, nobody) {
+		if added.Pick("object", "segment_id", "added", "already", "not_found") != fmt.Sprintf(`["segment_contacts",%q,2,0,[%q,"nobody@example.net","bad"]]`, id, nobody) {
 			t.Errorf("%s", added.Raw)
 		}
-		if got := pick(h.must(200, "POST", "/segments/"+id+"/contacts", fields{"contact_ids": []string{d}}), "added", "already"); got != "[0,1]" {
+		if got := h.must(200, "POST", "/segments/"+id+"/contacts", fields{"contact_ids": []string{d}}).Pick("added", "already"); got != "[0,1]" {
 			t.Error(got)
 		}
 		taken := h.must(200, "DELETE", "/segments/"+id+"/contacts/a@example.net", nil)
-		if pick(taken, "object", "segment_id", "deleted") != fmt.Sprintf(`["contact_segment",%q,true]`, id) {
+		if taken.Pick("object", "segment_id", "deleted") != fmt.Sprintf(`["contact_segment",%q,true]`, id) {
 			t.Errorf("%s", taken.Raw)
 		}
 		h.must(404, "DELETE", "/segments/"+id+"/contacts/a@example.net", nil)
-		if got := emails(h.must(200, "GET", "/segments/"+id+"/contacts", nil)); got != "d@example.net c@example.net b@example.net" {
+		if got := h.must(200, "GET", "/segments/"+id+"/contacts", nil).Column("email"); got != "d@example.net c@example.net b@example.net" {
 			t.Error(got)
 		}
-		if got := pick(h.must(200, "GET", "/segments/"+id, nil), "contact_count"); got != "[3]" {
+		if got := h.must(200, "GET", "/segments/"+id, nil).Pick("contact_count"); got != "[3]" {
 			t.Error(got)
 		}
 		h.must(200, "POST", "/contacts/a@example.net/segments/"+id, nil)
-		if got := emails(h.must(200, "GET", "/contacts?segment_id="+id, nil)); got != "d@example.net c@example.net b@example.net a@example.net" {
+		if got := h.must(200, "GET", "/contacts?segment_id="+id, nil).Column("email"); got != "d@example.net c@example.net b@example.net a@example.net" {
 			t.Error(got)
 		}
-		if got := pick(h.must(200, "GET", "/contacts/a@example.net/segments", nil), "total"); got != "[1]" {
+		if got := h.must(200, "GET", "/contacts/a@example.net/segments", nil).Pick("total"); got != "[1]" {
 			t.Error(got)
 		}
 		h.must(200, "DELETE", "/contacts/d@example.net/segments/"+id, nil)
@@ -55,10 +55,10 @@ func TestASegmentIsItsFilterAndWhatWasDoneByHand(t *testing.T) {
 		last := page.Body["data"].([]any)[1].(fields)["id"].(string)
 		rest := h.must(200, "GET", "/segments/"+id+"/contacts?limit=2&after="+last, nil)
 		back := h.must(200, "GET", "/segments/"+id+"/contacts?limit=2&before="+rest.Body["data"].([]any)[0].(fields)["id"].(string), nil)
-		if emails(page) != "c@example.net b@example.net" || emails(rest) != "a@example.net" || emails(back) != emails(page) || rest.Body["has_more"] != false {
-			t.Errorf("%s / %s / %s", emails(page), emails(rest), emails(back))
+		if page.Column("email") != "c@example.net b@example.net" || rest.Column("email") != "a@example.net" || back.Column("email") != page.Column("email") || rest.Body["has_more"] != false {
+			t.Errorf("%s / %s / %s", page.Column("email"), rest.Column("email"), back.Column("email"))
 		}
-		if got := emails(h.must(200, "GET", "/segments/"+id+"/contacts?search=b", nil)); got != "b@example.net" {
+		if got := h.must(200, "GET", "/segments/"+id+"/contacts?search=b", nil).Column("email"); got != "b@example.net" {
 			t.Error(got)
 		}
 	})
@@ -71,13 +71,13 @@ func TestSegmentsNameOthersButNeverThemselves(t *testing.T) {
 		h.contact("b@example.org", nil)
 		net := h.made("/segments", "Net", fields{"filter": rule("email_domain", "eq", "example.net")})
 		others := h.made("/segments", "Others", fields{"filter": rule("segments", "not_member_of", net)})
-		if got := emails(h.must(200, "GET", "/segments/"+others+"/contacts", nil)); got != "b@example.org" {
+		if got := h.must(200, "GET", "/segments/"+others+"/contacts", nil).Column("email"); got != "b@example.org" {
 			t.Error(got)
 		}
 		for id, other := range map[string]string{net: others, others: others} {
 			refused := h.must(400, "PATCH", "/segments/"+id, fields{"filter": rule("segments", "member_of", other)})
-			if problems(refused) != "filter: The segment would depend on itself." {
-				t.Error(problems(refused))
+			if refused.Problems() != "filter: The segment would depend on itself." {
+				t.Error(refused.Problems())
 			}
 		}
 		refused := h.must(409, "DELETE", "/segments/"+net, nil)
@@ -90,7 +90,7 @@ func TestSegmentsNameOthersButNeverThemselves(t *testing.T) {
 		for i := 1; ; i++ {
 			rules := []fields{rule("segments", "member_of", chain), rule("segments", "member_of", chain), rule("segments", "member_of", chain)}
 			answer := h.Call("POST", "/segments", fields{"name": fmt.Sprint(i), "filter": fields{"type": "or", "rules": rules}})
-			if answer.Status == 400 && strings.Contains(problems(answer), "at most 200 rules") {
+			if answer.Status == 400 && strings.Contains(answer.Problems(), "at most 200 rules") {
 				break
 			}
 			if answer.Status != 201 || i > 10 {
@@ -154,16 +154,16 @@ func TestTheFilterLanguageIsClosed(t *testing.T) {
 		} {
 			begun := time.Now()
 			answer := h.must(400, "POST", "/segments", fields{"name": "x", "filter": c.filter})
-			if !strings.HasPrefix(problems(answer), c.want) || time.Since(begun) > 5*time.Second {
-				t.Errorf("%s: %s", title, problems(answer))
+			if !strings.HasPrefix(answer.Problems(), c.want) || time.Since(begun) > 5*time.Second {
+				t.Errorf("%s: %s", title, answer.Problems())
 			}
 		}
 		abyss := strings.Repeat(`{"type":"and","rules":[`, 9000) + strings.Repeat(`]}`, 9000)
-		if answer := h.must(400, "POST", "/segments", []byte(`{"name":"x","filter":`+abyss+`}`)); problems(answer) == "" {
+		if answer := h.must(400, "POST", "/segments", []byte(`{"name":"x","filter":`+abyss+`}`)); answer.Problems() == "" {
 			t.Errorf("%.200s", answer.Raw)
 		}
 		h.must(201, "POST", "/segments", fields{"name": "Fifty", "filter": fields{"type": "or", "rules": fifty}})
-		if got := pick(h.must(200, "GET", "/segments", nil), "total"); got != "[1]" {
+		if got := h.must(200, "GET", "/segments", nil).Pick("total"); got != "[1]" {
 			t.Error(got)
 		}
 	})
@@ -175,7 +175,7 @@ func TestListsTopicsAndPropertiesInUseStay(t *testing.T) {
 		list, topic, property := h.made("/audience/lists", "A", nil), h.made("/topics", "B", nil), h.property("plan", "string")
 		ann := h.contact("ann@example.net", fields{"list_id": list, "properties": fields{"plan": "pro"}})
 		segment := h.made("/segments", "C", fields{"filter": fields{"type": "and", "rules": []fields{rule("lists", "member_of", list), rule("topics."+topic, "eq", "opt_in"), rule("properties.plan", "exists", nil)}}})
-		if got := emails(h.must(200, "GET", "/segments/"+segment+"/contacts", nil)); got != "ann@example.net" {
+		if got := h.must(200, "GET", "/segments/"+segment+"/contacts", nil).Column("email"); got != "ann@example.net" {
 			t.Error(got)
 		}
 		things := []string{"/audience/lists/" + list, "/topics/" + topic, "/contact-properties/" + property}
@@ -189,7 +189,7 @@ func TestListsTopicsAndPropertiesInUseStay(t *testing.T) {
 			h.must(200, "DELETE", path, nil)
 			h.must(404, "GET", path, nil)
 		}
-		if got := pick(h.must(200, "GET", "/contacts/"+ann, nil), "lists", "topics", "properties", "status"); got != `[[],[],{},"subscribed"]` {
+		if got := h.must(200, "GET", "/contacts/"+ann, nil).Pick("lists", "topics", "properties", "status"); got != `[[],[],{},"subscribed"]` {
 			t.Error(got)
 		}
 	})

@@ -81,15 +81,20 @@ func estimate(tx *db.Tx, a *aim) (Estimate, error) {
 			COALESCE(CAST(SUM(CASE WHEN reason = 2 THEN 1 ELSE 0 END) AS BIGINT), 0), COALESCE(CAST(SUM(CASE WHEN reason = 3 THEN 1 ELSE 0 END) AS BIGINT), 0),
 			COALESCE(CAST(SUM(CASE WHEN reason = 4 THEN 1 ELSE 0 END) AS BIGINT), 0)
 		FROM (
-			SELECT CASE
+			SELECT `+a.reason()+` AS reason
+			FROM `+a.from+`
+			WHERE `+strings.Join(a.conditions, " AND ")+`) AS meant`, a.Args...)
+}
+
+// reason numbers the first thing that stands against mailing somebody; 0 is nothing.
+func (a *aim) reason() string {
+	return `CASE
 				WHEN contact.suppression IS NOT NULL AND contact.suppression <> 'unsubscribe' THEN 1
 				WHEN contact.status = 'unsubscribed' THEN 2
 				WHEN contact.status = 'pending' THEN 3
-				WHEN NOT `+a.onList+` THEN `+a.leftOrPending()+`
-				WHEN NOT `+a.wantsTopic+` THEN 4
-				ELSE 0 END AS reason
-			FROM `+a.from+`
-			WHERE `+strings.Join(a.conditions, " AND ")+`) AS meant`, a.Args...)
+				WHEN NOT ` + a.onList + ` THEN ` + a.leftOrPending() + `
+				WHEN NOT ` + a.wantsTopic + ` THEN 4
+				ELSE 0 END`
 }
 
 // leftOrPending tells those who left the list from those who never confirmed it.

@@ -21,7 +21,7 @@ func scanContact(s db.Scanner) (c Contact, err error) {
 		db.Time(&c.LastOpenedAt), db.Time(&c.LastClickedAt), db.Text(&consent), db.Time(&c.CreatedAt), db.Time(&c.UpdatedAt)); err != nil {
 		return c, err
 	}
-	return c, decode(consent, &c.Consent)
+	return c, db.FromJSON(consent, &c.Consent)
 }
 
 func selectContactByID(tx *db.Tx, ws space.ID, id string) (Contact, error) {

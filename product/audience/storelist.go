@@ -78,14 +78,7 @@ func scanMembership(s db.Scanner) (m Membership, err error) {
 		db.Text(&consent)); err != nil {
 		return m, err
 	}
-	return m, errors.Join(decode(asked, &m.asked), decode(consent, &m.Consent))
-}
-
-func decode(text string, into any) error {
-	if text == "" {
-		return nil
-	}
-	return json.Unmarshal([]byte(text), into)
+	return m, errors.Join(db.FromJSON(asked, &m.asked), db.FromJSON(consent, &m.Consent))
 }
 
 // selectMemberships returns those of contacts that the caller has found in its workspace.

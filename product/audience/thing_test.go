@@ -12,7 +12,7 @@ func TestListsHaveUniqueNamesAndPages(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
 		made := h.must(201, "POST", "/audience/lists", fields{"name": " Newsletter ", "description": "News", "double_opt_in": true, "confirmation": fields{"from": sender, "redirect_url": "https://acme.test/thanks"}})
-		if pick(made, "object", "name", "description", "double_opt_in", "contact_count") != `["audience","Newsletter","News",true,0]` || made.Text("confirmation", "redirect_url") != "https://acme.test/thanks" {
+		if made.Pick("object", "name", "description", "double_opt_in", "contact_count") != `["audience","Newsletter","News",true,0]` || made.Text("confirmation", "redirect_url") != "https://acme.test/thanks" {
 			t.Errorf("%s", made.Raw)
 		}
 		for _, base := range []string{"/audience/lists", "/segments", "/topics"} {
@@ -23,13 +23,13 @@ func TestListsHaveUniqueNamesAndPages(t *testing.T) {
 			}
 			second := h.made(base, "Other", nil)
 			h.must(409, "PATCH", base+"/"+second, fields{"name": "same"})
-			if got := pick(h.must(200, "PATCH", base+"/"+second, fields{"name": "OTHER", "description": "x"}), "name", "description"); got != `["OTHER","x"]` {
+			if got := h.must(200, "PATCH", base+"/"+second, fields{"name": "OTHER", "description": "x"}).Pick("name", "description"); got != `["OTHER","x"]` {
 				t.Error(got)
 			}
-			if got := pick(h.must(200, "PATCH", base+"/"+second, fields{}), "name", "description"); got != `["OTHER","x"]` {
+			if got := h.must(200, "PATCH", base+"/"+second, fields{}).Pick("name", "description"); got != `["OTHER","x"]` {
 				t.Error(got)
 			}
-			if got := pick(h.must(200, "GET", base+"?search=oth", nil), "total", "has_more"); got != "[1,false]" {
+			if got := h.must(200, "GET", base+"?search=oth", nil).Pick("total", "has_more"); got != "[1,false]" {
 				t.Error(got)
 			}
 			page := h.must(200, "GET", base+"?limit=1&after="+second, nil)
@@ -44,7 +44,7 @@ func TestListsHaveUniqueNamesAndPages(t *testing.T) {
 			}
 		}
 		for _, url := range []string{"javascript:alert(1)", "//evil.test", "https://", "ftp://x.test", "https://a.test/\r\nX: y", "https://user:pass@a.test/"} {
-			if refused := h.must(400, "POST", "/audience/lists", fields{"name": "x", "confirmation": fields{"redirect_url": url}}); !strings.HasPrefix(problems(refused), "confirmation.redirect_url") {
+			if refused := h.must(400, "POST", "/audience/lists", fields{"name": "x", "confirmation": fields{"redirect_url": url}}); !strings.HasPrefix(refused.Problems(), "confirmation.redirect_url") {
 				t.Errorf("%s: %s", url, refused.Raw)
 			}
 		}
@@ -62,21 +62,21 @@ func TestTopicsAreAnsweredForEveryContact(t *testing.T) {
 			!strings.Contains(got, fmt.Sprintf(`{"id":%q,"name":"Ads","description":null,"subscription":"opt_out","explicit":false}`, ads)) {
 			t.Error(got)
 		}
-		if got := pick(h.must(200, "POST", "/contacts/ann@example.net/topics", fields{"topic_id": ads}), "id", "subscription", "explicit"); got != fmt.Sprintf(`[%q,"opt_in",true]`, ads) {
+		if got := h.must(200, "POST", "/contacts/ann@example.net/topics", fields{"topic_id": ads}).Pick("id", "subscription", "explicit"); got != fmt.Sprintf(`[%q,"opt_in",true]`, ads) {
 			t.Error(got)
 		}
 		changed := h.must(200, "PATCH", "/contacts/"+id+"/topics", []fields{{"id": news, "subscription": "opt_out"}, {"id": ads, "subscription": "opt_in"}})
-		if pick(changed, "object", "id", "contact_id") != fmt.Sprintf(`["contact_topics",%q,%q]`, id, id) || len(changed.Body["topics"].([]any)) != 2 {
+		if changed.Pick("object", "id", "contact_id") != fmt.Sprintf(`["contact_topics",%q,%q]`, id, id) || len(changed.Body["topics"].([]any)) != 2 {
 			t.Errorf("%s", changed.Raw)
 		}
-		if a, b := pick(h.must(200, "GET", "/topics/"+news, nil), "subscriber_count"), pick(h.must(200, "GET", "/topics/"+ads, nil), "subscriber_count"); a != "[1]" || b != "[1]" {
+		if a, b := h.must(200, "GET", "/topics/"+news, nil).Pick("subscriber_count"), h.must(200, "GET", "/topics/"+ads, nil).Pick("subscriber_count"); a != "[1]" || b != "[1]" {
 			t.Error(a, b)
 		}
 		left := h.must(200, "DELETE", "/contacts/"+id+"/topics/"+ads, nil)
-		if pick(left, "object", "id", "contact_id", "subscription", "deleted") != fmt.Sprintf(`["contact_topic",%q,%q,"opt_out",true]`, ads, id) {
+		if left.Pick("object", "id", "contact_id", "subscription", "deleted") != fmt.Sprintf(`["contact_topic",%q,%q,"opt_out",true]`, ads, id) {
 			t.Errorf("%s", left.Raw)
 		}
-		if got := pick(h.must(200, "GET", "/topics/"+ads, nil), "subscriber_count", "default_subscription"); got != `[0,"opt_out"]` {
+		if got := h.must(200, "GET", "/topics/"+ads, nil).Pick("subscriber_count", "default_subscription"); got != `[0,"opt_out"]` {
 			t.Error(got)
 		}
 		h.must(400, "PATCH", "/topics/"+ads, fields{"default_subscription": "opt_in"})
@@ -85,7 +85,7 @@ func TestTopicsAreAnsweredForEveryContact(t *testing.T) {
 		for _, body := range []any{fields{}, fields{"topics": []fields{{"id": news, "subscription": "x"}}}, []fields{}, "x"} {
 			h.must(400, "PATCH", "/contacts/"+id+"/topics", body)
 		}
-		if got := emails(h.must(200, "GET", "/contacts?topic_id="+news, nil)); got != "bob@example.net" {
+		if got := h.must(200, "GET", "/contacts?topic_id="+news, nil).Column("email"); got != "bob@example.net" {
 			t.Error(got)
 		}
 	})
@@ -95,7 +95,7 @@ func TestPropertiesAreTyped(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
 		made := h.must(201, "POST", "/contact-properties", fields{"key": "plan", "type": "string", "fallback_value": "free", "label": "Plan"})
-		if pick(made, "object", "key", "type", "fallback_value", "label") != `["contact_property","plan","string","free","Plan"]` {
+		if made.Pick("object", "key", "type", "fallback_value", "label") != `["contact_property","plan","string","free","Plan"]` {
 			t.Errorf("%s", made.Raw)
 		}
 		if refused := h.must(409, "POST", "/contact-properties", fields{"key": "plan", "type": "number"}); refused.Text("error", "code") != "already_exists" {
@@ -107,32 +107,32 @@ func TestPropertiesAreTyped(t *testing.T) {
 				t.Errorf("%s: %d", title, answer.Status)
 			}
 		}
-		if got := pick(h.must(200, "PATCH", "/contact-properties/"+made.Text("id"), fields{"fallback_value": "none", "key": "other", "type": "number"}), "key", "type", "fallback_value"); got != `["plan","string","none"]` {
+		if got := h.must(200, "PATCH", "/contact-properties/"+made.Text("id"), fields{"fallback_value": "none", "key": "other", "type": "number"}).Pick("key", "type", "fallback_value"); got != `["plan","string","none"]` {
 			t.Error(got)
 		}
 		h.property("seats", "number")
 		h.property("vip", "boolean")
 		h.property("since", "date")
 		id := h.contact("ann@example.net", fields{"properties": fields{"seats": 2.5, "vip": true, "since": "2026-11-01T02:00:00+02:00"}})
-		if got := pick(h.must(200, "GET", "/contacts/"+id, nil), "properties"); got != `[{"seats":2.5,"since":"2026-11-01T00:00:00.000Z","vip":true}]` {
+		if got := h.must(200, "GET", "/contacts/"+id, nil).Pick("properties"); got != `[{"seats":2.5,"since":"2026-11-01T00:00:00.000Z","vip":true}]` {
 			t.Error(got)
 		}
 		set := h.must(200, "PUT", "/contacts/"+id+"/properties/plan", fields{"value": "pro"})
-		if pick(set, "object", "key", "value", "effective_value") != `["contact_property_value","plan","pro","pro"]` || set.Body["updated_at"] == nil {
+		if set.Pick("object", "key", "value", "effective_value") != `["contact_property_value","plan","pro","pro"]` || set.Body["updated_at"] == nil {
 			t.Errorf("%s", set.Raw)
 		}
 		gone := h.must(200, "PUT", "/contacts/ann@example.net/properties/"+made.Text("id"), fields{"value": nil})
-		if pick(gone, "value", "effective_value", "updated_at") != `[null,"none",null]` {
+		if gone.Pick("value", "effective_value", "updated_at") != `[null,"none",null]` {
 			t.Errorf("%s", gone.Raw)
 		}
 		for path, value := range map[string]any{"plan": 5, "seats": "x", "vip": 1, "since": "soon"} {
-			if refused := h.must(400, "PUT", "/contacts/"+id+"/properties/"+path, fields{"value": value}); !strings.HasPrefix(problems(refused), "value: Must be") {
+			if refused := h.must(400, "PUT", "/contacts/"+id+"/properties/"+path, fields{"value": value}); !strings.HasPrefix(refused.Problems(), "value: Must be") {
 				t.Errorf("%s: %s", path, refused.Raw)
 			}
 		}
 		h.must(400, "PUT", "/contacts/"+id+"/properties/plan", fields{})
 		h.must(404, "PUT", "/contacts/"+id+"/properties/nope", fields{"value": 1})
-		if got := pick(h.must(200, "GET", "/contacts/"+id+"/properties", nil), "total"); got != "[4]" {
+		if got := h.must(200, "GET", "/contacts/"+id+"/properties", nil).Pick("total"); got != "[4]" {
 			t.Error(got)
 		}
 	})
@@ -194,11 +194,11 @@ func TestContactsAreListedByWhatTheyAre(t *testing.T) {
 			"list_id=" + list + "&search=eve":     "eve@example.net",
 			"list_id=" + list + "&status=pending": "",
 		} {
-			if got := emails(h.must(200, "GET", "/contacts?"+query, nil)); got != want {
+			if got := h.must(200, "GET", "/contacts?"+query, nil).Column("email"); got != want {
 				t.Errorf("%s: %s", query, got)
 			}
 		}
-		if got := pick(h.must(200, "GET", "/contacts?search=example&limit=1", nil), "total", "has_more"); got != "[3,true]" {
+		if got := h.must(200, "GET", "/contacts?search=example&limit=1", nil).Pick("total", "has_more"); got != "[3,true]" {
 			t.Error(got)
 		}
 		for _, query := range []string{"limit=501", "status=x", "email=x", "since=x", "after=" + nobody, "search=" + strings.Repeat("x", 400)} {

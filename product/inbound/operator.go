@@ -103,7 +103,7 @@ func (s *Service) takeOperators(ctx context.Context, e Envelope, c content) *smt
 		if err := insertLetter(tx, l); err != nil {
 			return err
 		}
-		return queue.Add(tx, queue.Item{ID: string(l.ID), Lane: operatorLane, Rank: queue.Bulk, Flow: "operator", Due: l.CreatedAt, Payload: encode(e)})
+		return queue.Add(tx, queue.Item{ID: string(l.ID), Lane: operatorLane, Rank: queue.Bulk, Flow: "operator", Due: l.CreatedAt, Payload: db.JSON(e)})
 	})
 	if err != nil {
 		s.world.Log.Error("operator's mail could not be stored", "error", err)

@@ -46,7 +46,7 @@ func (s *Service) planForwards(tx *db.Tx, m *Message) ([]queue.Item, error) {
 		}
 		seen[rule.ID] = true
 		items = append(items, queue.Item{ID: derivedID("forward", string(m.ID), rule.ID), Lane: forwardLane, Rank: queue.Urgent, Flow: string(m.Workspace), Due: tx.Now(),
-			Payload: encode(forwardJob{Workspace: m.Workspace, Message: m.ID, Rule: rule.ID})})
+			Payload: db.JSON(forwardJob{Workspace: m.Workspace, Message: m.ID, Rule: rule.ID})})
 	}
 	m.Kept = kept
 	return items, nil

@@ -1,9 +1,7 @@
 package inbound
 
 import (
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -18,8 +16,8 @@ func insertMessages(tx *db.Tx, all []arrival) error {
 	values := make([]any, 0, columns*len(all))
 	for _, a := range all {
 		m := a.message
-		values = append(values, m.ID, m.Workspace, m.Domain, db.NullText(m.Tenant), m.Source, m.MessageID, m.From, encode(m.Addresses), m.Subject,
-			searchText(m), encode(m.Envelope), encode(m.Ancestors), m.Thread, m.Automatic, m.Truncated, encode(m.Files), len(m.Files), m.SizeBytes,
+		values = append(values, m.ID, m.Workspace, m.Domain, db.NullText(m.Tenant), m.Source, m.MessageID, m.From, db.JSON(m.Addresses), m.Subject,
+			searchText(m), db.JSON(m.Envelope), db.JSON(m.Ancestors), m.Thread, m.Automatic, m.Truncated, db.JSON(m.Files), len(m.Files), m.SizeBytes,
 			m.Kept, m.CreatedAt)
 	}
 	_, err := tx.InsertRows(`
@@ -47,8 +45,8 @@ func scanMessage(s db.Scanner) (Message, error) {
 	if err != nil {
 		return m, err
 	}
-	return m, errors.Join(decode(addresses, &m.Addresses), decode(envelope, &m.Envelope), decode(ancestors, &m.Ancestors),
-		decode(authentication, &m.Authentication), decode(spam, &m.Spam), decode(files, &m.Files))
+	return m, errors.Join(db.FromJSON(addresses, &m.Addresses), db.FromJSON(envelope, &m.Envelope), db.FromJSON(ancestors, &m.Ancestors),
+		db.FromJSON(authentication, &m.Authentication), db.FromJSON(spam, &m.Spam), db.FromJSON(files, &m.Files))
 }
 
 func selectMessage(tx *db.Tx, ws space.ID, id ID) (Message, error) {
@@ -77,7 +75,7 @@ func updateChecked(tx *db.Tx, m Message, forwards int) error {
 	_, err := tx.Exec(`
 		UPDATE inbound_received SET authentication = $1, spam = $2, answers_email_id = $3, thread_id = $4, kept = $5, forwards_left = $6
 		WHERE workspace_id = $7 AND id = $8`,
-		encode(m.Authentication), encode(m.Spam), db.NullText(string(m.AnswersEmail)), m.Thread, m.Kept, forwards, m.Workspace, m.ID)
+		db.JSON(m.Authentication), db.JSON(m.Spam), db.NullText(string(m.AnswersEmail)), m.Thread, m.Kept, forwards, m.Workspace, m.ID)
 	return err
 }
 
@@ -188,23 +186,4 @@ func selectReferenced(tx *db.Tx, refs []blob.Ref) ([]blob.Ref, error) {
 		UNION
 		SELECT raw_blob FROM inbound_operator_mail
 		WHERE raw_blob {in $1}`, refs)
-}
-
-func encode(value any) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		panic(fmt.Sprintf("inbound: %T cannot be stored: %v", value, err))
-	}
-	return string(raw)
-}
-
-// decode reads stored JSON; empty text leaves the target as it is.
-func decode(text string, target any) error {
-	if text == "" {
-		return nil
-	}
-	if err := json.Unmarshal([]byte(text), target); err != nil {
-		return fmt.Errorf("stored JSON: %w", err)
-	}
-	return nil
 }

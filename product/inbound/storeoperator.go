@@ -71,7 +71,7 @@ func insertDMARC(tx *db.Tx, id string, r dmarcReport) error {
 		SET policy = excluded.policy, proven = excluded.proven, messages = excluded.messages, passed = excluded.passed, records = excluded.records,
 			begins_at = excluded.begins_at, ends_at = excluded.ends_at
 		WHERE inbound_dmarc_report.proven = FALSE AND excluded.proven = TRUE`,
-		id, r.Domain, r.Organization, r.ReportID, r.Policy, r.Proven, r.Messages, r.Passed, encode(r.Records), r.Begin, r.End, tx.Now())
+		id, r.Domain, r.Organization, r.ReportID, r.Policy, r.Proven, r.Messages, r.Passed, db.JSON(r.Records), r.Begin, r.End, tx.Now())
 	return err
 }
 
@@ -84,6 +84,6 @@ func insertTLS(tx *db.Tx, id string, r tlsReport) error {
 		SET proven = excluded.proven, successful = excluded.successful, failed = excluded.failed, policies = excluded.policies,
 			begins_at = excluded.begins_at, ends_at = excluded.ends_at
 		WHERE inbound_tls_report.proven = FALSE AND excluded.proven = TRUE`,
-		id, r.Domain, r.Organization, r.ReportID, r.Proven, r.Successful, r.Failed, encode(r.Policies), r.Begin, r.End, tx.Now())
+		id, r.Domain, r.Organization, r.ReportID, r.Proven, r.Successful, r.Failed, db.JSON(r.Policies), r.Begin, r.End, tx.Now())
 	return err
 }

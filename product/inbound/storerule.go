@@ -19,7 +19,7 @@ func scanRule(s db.Scanner) (Rule, error) {
 		db.Time(&r.LastForwardedAt), db.Text(&r.LastError), db.Time(&r.CreatedAt), db.Time(&r.UpdatedAt)); err != nil {
 		return r, err
 	}
-	return r, decode(to, &r.ForwardTo)
+	return r, db.FromJSON(to, &r.ForwardTo)
 }
 
 func countRules(tx *db.Tx, ws space.ID) (int64, error) {
@@ -34,7 +34,7 @@ func insertRule(tx *db.Tx, r Rule) (bool, error) {
 		INSERT INTO inbound_rule (id, workspace_id, domain_id, domain, address, forward_to, enabled, keep_copy, mode, description, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 		ON CONFLICT DO NOTHING`,
-		r.ID, r.Workspace, r.DomainID, r.Domain, r.Address, encode(r.ForwardTo), r.Enabled, r.KeepCopy, r.Mode, db.NullText(r.Description), r.CreatedAt, r.UpdatedAt)
+		r.ID, r.Workspace, r.DomainID, r.Domain, r.Address, db.JSON(r.ForwardTo), r.Enabled, r.KeepCopy, r.Mode, db.NullText(r.Description), r.CreatedAt, r.UpdatedAt)
 	return n == 1, err
 }
 
@@ -85,7 +85,7 @@ func updateRule(tx *db.Tx, r Rule) error {
 	_, err := tx.Exec(`
 		UPDATE inbound_rule SET forward_to = $1, enabled = $2, keep_copy = $3, mode = $4, description = $5, updated_at = $6
 		WHERE workspace_id = $7 AND id = $8`,
-		encode(r.ForwardTo), r.Enabled, r.KeepCopy, r.Mode, db.NullText(r.Description), r.UpdatedAt, r.Workspace, r.ID)
+		db.JSON(r.ForwardTo), r.Enabled, r.KeepCopy, r.Mode, db.NullText(r.Description), r.UpdatedAt, r.Workspace, r.ID)
 	return err
 }
 

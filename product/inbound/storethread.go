@@ -57,7 +57,7 @@ func selectForwards(tx *db.Tx, ws space.ID, ids []ID) (map[ID][]forwarded, error
 		if err := s.Scan(&r.of, &r.RuleID, &r.EmailID, &to); err != nil {
 			return r, err
 		}
-		return r, decode(to, &r.To)
+		return r, db.FromJSON(to, &r.To)
 	}, `
 		SELECT received_id, rule_id, email_id, forward_to FROM inbound_forward
 		WHERE workspace_id = $1 AND received_id {in $2}
@@ -73,6 +73,6 @@ func insertForward(tx *db.Tx, ws space.ID, id ID, rule string, became email.ID, 
 	_, err := tx.Exec(`
 		INSERT INTO inbound_forward (received_id, rule_id, workspace_id, email_id, forward_to, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT DO NOTHING`, id, rule, ws, became, encode(to), tx.Now())
+		ON CONFLICT DO NOTHING`, id, rule, ws, became, db.JSON(to), tx.Now())
 	return err
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -95,16 +94,6 @@ func (h *house) suppress(email string, more fields) string {
 	body := fields{"email": email}
 	maps.Copy(body, more)
 	return h.must(201, "POST", "/suppressions", body).Text("id")
-}
-
-// emails returns the addresses of a list in its order.
-func emails(list apptest.Answer) string {
-	rows, _ := list.Body["data"].([]any)
-	texts := make([]string, len(rows))
-	for i, row := range rows {
-		texts[i] = fmt.Sprint(row.(fields)["email"])
-	}
-	return strings.Join(texts, " ")
 }
 
 // problems returns the names of the fields that a validation error complains of.

@@ -44,7 +44,7 @@ func TestNewTemplateIsAnsweredWhole(t *testing.T) {
 			}
 		}
 		first := h.must(200, "GET", "/templates/welcome/versions/1", nil)
-		if got := pick(first, "object", "id", "template_id", "version", "active", "subject", "html", "text", "note"); got !=
+		if got := first.Pick("object", "id", "template_id", "version", "active", "subject", "html", "text", "note"); got !=
 			fmt.Sprintf(`["template_version",%q,%q,1,true,"Hi {{{FIRST_NAME|there}}}","\u003cp\u003eHi {{FIRST_NAME}}\u003c/p\u003e{{#if plan}}\u003cp\u003e{{plan}}\u003c/p\u003e{{/if}}","Hi {{FIRST_NAME}}","First"]`, version, id) {
 			t.Errorf("version: %s", got)
 		}
@@ -104,8 +104,8 @@ func TestWrongFieldsOfATemplateAreNamed(t *testing.T) {
 		} {
 			body := fields{"name": "Welcome", "html": "<p>Hi</p>"}
 			maps.Copy(body, c.change)
-			if answer := h.must(400, "POST", "/templates", body); !strings.HasPrefix(problems(answer), c.want) {
-				t.Errorf("%s: %s", title, problems(answer))
+			if answer := h.must(400, "POST", "/templates", body); !strings.HasPrefix(answer.Problems(), c.want) {
+				t.Errorf("%s: %s", title, answer.Problems())
 			}
 		}
 		if answer := h.must(413, "POST", "/templates", fields{"name": "x", "html": strings.Repeat("x", 4<<20)}); code(answer) != "payload_too_large" {
@@ -144,7 +144,7 @@ func TestAnAliasBelongsToOneTemplate(t *testing.T) {
 				t.Errorf("%s", refused.Raw)
 			}
 		}
-		if read := h.must(200, "GET", "/templates/"+second, nil); pick(read, "name", "latest_version", "alias") != `["Welcome",1,null]` {
+		if read := h.must(200, "GET", "/templates/"+second, nil); read.Pick("name", "latest_version", "alias") != `["Welcome",1,null]` {
 			t.Errorf("a refused change left %s", read.Raw)
 		}
 		_, other := h.NewWorkspace(plan.Pro)
@@ -221,7 +221,7 @@ func TestTemplatesOfOthersAreNotFound(t *testing.T) {
 				}
 			}
 		}
-		if read := h.must(200, "GET", "/templates/"+id, nil); pick(read, "status", "latest_version", "has_draft") != `["published",1,false]` {
+		if read := h.must(200, "GET", "/templates/"+id, nil); read.Pick("status", "latest_version", "has_draft") != `["published",1,false]` {
 			t.Errorf("%s", read.Raw)
 		}
 	})

@@ -8,8 +8,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strings"
 	"testing"
 
 	"postrider/app/apptest"
@@ -93,18 +91,6 @@ func (h *house) render(name string, which template.Select, values template.Value
 	return h.templates.Render(context.Background(), h.Workspace, name, which, values)
 }
 
-// problems returns the fields that a validation error complains of, each with what it says.
-func problems(answer apptest.Answer) string {
-	refused, _ := answer.Body["error"].(fields)
-	details, _ := refused["details"].(fields)
-	named, _ := details["fieldErrors"].(fields)
-	var all []string
-	for _, name := range slices.Sorted(maps.Keys(named)) {
-		all = append(all, fmt.Sprintf("%s: %v", name, named[name].([]any)[0]))
-	}
-	return strings.Join(all, "; ")
-}
-
 // details returns what an error tells besides its code.
 func details(answer apptest.Answer) string {
 	refused, _ := answer.Body["error"].(fields)
@@ -116,14 +102,4 @@ func details(answer apptest.Answer) string {
 func code(answer apptest.Answer) string {
 	refused, _ := answer.Body["error"].(fields)
 	return fmt.Sprint(refused["code"])
-}
-
-// pick returns some fields of an answer as JSON.
-func pick(answer apptest.Answer, names ...string) string {
-	picked := make([]any, len(names))
-	for i, name := range names {
-		picked[i] = answer.Body[name]
-	}
-	raw, _ := json.Marshal(picked)
-	return string(raw)
 }

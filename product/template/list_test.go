@@ -53,7 +53,7 @@ func TestListIsFilteredAndPaged(t *testing.T) {
 			}
 		}
 		page := h.must(200, "GET", "/templates?limit=3", nil)
-		if pick(page, "object", "limit", "offset", "total", "has_more") != `["list",3,0,4,true]` {
+		if page.Pick("object", "limit", "offset", "total", "has_more") != `["list",3,0,4,true]` {
 			t.Errorf("%s", page.Raw)
 		}
 		if row := page.Body["data"].([]any)[0].(fields); row["active_version"] != 1.0 || row["html"] != nil || row["alias"] != "the-del" {
@@ -64,7 +64,7 @@ func TestListIsFilteredAndPaged(t *testing.T) {
 		}
 		for query, field := range map[string]string{"?limit=201": "limit", "?limit=-1": "limit", "?offset=-1": "offset", "?status=gone": "status", "?search=" + strings.Repeat("x", 400): "search",
 			"?after=" + nobody + "&before=" + nobody: "after", "?after=" + nobody + "&offset=1": "after"} {
-			if answer := h.must(400, "GET", "/templates"+query, nil); !strings.HasPrefix(problems(answer), field+":") {
+			if answer := h.must(400, "GET", "/templates"+query, nil); !strings.HasPrefix(answer.Problems(), field+":") {
 				t.Errorf("%s: %s", query, answer.Raw)
 			}
 		}
@@ -93,7 +93,7 @@ func TestStatisticsAreThoseOfTheTemplate(t *testing.T) {
 
 			versions := stats.Body["versions"].([]any)
 			first, second := versions[0].(fields), versions[1].(fields)
-			if pick(stats, "object", "template_id") != fmt.Sprintf(`["template_stats",%q]`, id) || stats.Body["totals"].(fields)["sent"] != 3.0 || stats.Body["last_sent_at"] == nil ||
+			if stats.Pick("object", "template_id") != fmt.Sprintf(`["template_stats",%q]`, id) || stats.Body["totals"].(fields)["sent"] != 3.0 || stats.Body["last_sent_at"] == nil ||
 				first["version"] != 2.0 || first["totals"].(fields)["opened"] != 1.0 || second["totals"].(fields)["opened"] != 0.0 {
 				t.Errorf("%s", stats.Raw)
 			}

@@ -117,7 +117,7 @@ func TestAPreviewWarnsWhereASendFails(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		id := h.create(fields{"subject": "Hi {{NAME}}", "preview_text": "Soon", "html": `<p>Hi {{NAME}}</p><a href="{{url}}">x</a><img src=a>{{o}}`})
 		answer := h.must(200, "POST", "/templates/"+id+"/preview", fields{"variables": fields{"url": "javascript:x", "o": fields{}, "more": 1}})
-		if got := pick(answer, "object", "template_id", "version", "subject", "preview_text", "variables_used", "missing_variables", "unused_variables"); got !=
+		if got := answer.Pick("object", "template_id", "version", "subject", "preview_text", "variables_used", "missing_variables", "unused_variables"); got !=
 			fmt.Sprintf(`["template_render",%q,1,"Hi","Soon",["NAME","url","o"],["NAME"],["more"]]`, id) {
 			t.Errorf("%s", got)
 		}
@@ -183,14 +183,14 @@ func TestABulkPreviewIsForSomebody(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		body := fields{"subject": "{{FIRST_NAME}} {{contact.email}}", "html": `<a href="{{{UNSUBSCRIBE_URL}}}">x</a>{{plan}}`, "bulk": true, "variables": fields{"FIRST_NAME": "Bo", "EMAIL": "x"}}
 		answer := h.must(200, "POST", "/templates/render", body)
-		if got := pick(answer, "subject", "missing_variables", "unused_variables"); got != `["Bo ann@example.com",["plan"],["EMAIL"]]` || !strings.Contains(answer.Text("html"), "https://example.com/unsubscribe") {
+		if got := answer.Pick("subject", "missing_variables", "unused_variables"); got != `["Bo ann@example.com",["plan"],["EMAIL"]]` || !strings.Contains(answer.Text("html"), "https://example.com/unsubscribe") {
 			t.Errorf("%s", answer.Raw)
 		}
 		if warnings := answer.Body["warnings"].([]any); len(warnings) != 1 {
 			t.Errorf("%v", warnings)
 		}
 		body["bulk"] = false
-		if got := pick(h.must(200, "POST", "/templates/render", body), "missing_variables"); got != `[["contact.email","UNSUBSCRIBE_URL","plan"]]` {
+		if got := h.must(200, "POST", "/templates/render", body).Pick("missing_variables"); got != `[["contact.email","UNSUBSCRIBE_URL","plan"]]` {
 			t.Errorf("%s", got)
 		}
 	})

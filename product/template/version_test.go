@@ -19,7 +19,7 @@ func TestAChangeOfTheSourceIsLiveAtOnce(t *testing.T) {
 
 		after := h.must(200, "PATCH", "/templates/"+id, fields{"html": "<p>Two</p>", "note": "New", "variables": []fields{{"key": "B", "fallback_value": "y"}, {"key": "C"}}})
 
-		if got := pick(after, "active_version", "latest_version", "version_count", "html", "text", "subject", "status"); got != `[2,2,2,"\u003cp\u003eTwo\u003c/p\u003e","one","One","published"]` {
+		if got := after.Pick("active_version", "latest_version", "version_count", "html", "text", "subject", "status"); got != `[2,2,2,"\u003cp\u003eTwo\u003c/p\u003e","one","One","published"]` {
 			t.Errorf("%s", got)
 		}
 		old, now := before.Body["variables"].([]any), after.Body["variables"].([]any)
@@ -27,7 +27,7 @@ func TestAChangeOfTheSourceIsLiveAtOnce(t *testing.T) {
 			t.Errorf("%v became %v", old, now)
 		}
 		first, second := h.must(200, "GET", "/templates/"+id+"/versions/1", nil), h.must(200, "GET", "/templates/"+id+"/versions/2", nil)
-		if pick(first, "active", "html", "note") != `[false,"\u003cp\u003eHi\u003c/p\u003e",null]` || pick(second, "active", "note") != `[true,"New"]` || first.Text("checksum") == second.Text("checksum") {
+		if first.Pick("active", "html", "note") != `[false,"\u003cp\u003eHi\u003c/p\u003e",null]` || second.Pick("active", "note") != `[true,"New"]` || first.Text("checksum") == second.Text("checksum") {
 			t.Errorf("%s\n%s", first.Raw, second.Raw)
 		}
 	})
@@ -39,11 +39,11 @@ func TestADescriptionIsNoVersion(t *testing.T) {
 		id := h.create(nil)
 		// Some SDKs send the fields they do not change as empty text.
 		after := h.must(200, "PATCH", "/templates/"+id, fields{"name": "Other", "description": "About", "html": "", "text": "", "unknown": 1})
-		if got := pick(after, "name", "description", "latest_version", "html"); got != `["Other","About",1,"\u003cp\u003eHi\u003c/p\u003e"]` {
+		if got := after.Pick("name", "description", "latest_version", "html"); got != `["Other","About",1,"\u003cp\u003eHi\u003c/p\u003e"]` {
 			t.Errorf("%s", got)
 		}
 		after = h.must(200, "PATCH", "/templates/"+id, fields{"name": "", "description": nil})
-		if got := pick(after, "name", "description"); got != `["Other",null]` {
+		if got := after.Pick("name", "description"); got != `["Other",null]` {
 			t.Errorf("%s", got)
 		}
 	})
@@ -54,13 +54,13 @@ func TestPartsAreTakenAwayWithNull(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		id := h.create(fields{"text": "Hi", "from": "a@acme.test", "subject": "S", "reply_to": []string{"b@acme.test"}})
 		after := h.must(200, "PATCH", "/templates/"+id, fields{"text": nil, "from": nil, "subject": "", "replyTo": []string{}})
-		if got := pick(after, "text", "from", "subject", "reply_to"); got != `[null,null,null,[]]` {
+		if got := after.Pick("text", "from", "subject", "reply_to"); got != `[null,null,null,[]]` {
 			t.Errorf("%s", got)
 		}
-		if answer := h.must(400, "PATCH", "/templates/"+id, fields{"html": nil}); problems(answer) != "html: Either html or text is required." {
+		if answer := h.must(400, "PATCH", "/templates/"+id, fields{"html": nil}); answer.Problems() != "html: Either html or text is required." {
 			t.Errorf("%s", answer.Raw)
 		}
-		if answer := h.must(400, "PATCH", "/templates/"+id, fields{"html": "{{#if"}); !strings.HasPrefix(problems(answer), "html: Line 1, column 1:") {
+		if answer := h.must(400, "PATCH", "/templates/"+id, fields{"html": "{{#if"}); !strings.HasPrefix(answer.Problems(), "html: Line 1, column 1:") {
 			t.Errorf("%s", answer.Raw)
 		}
 	})
@@ -125,26 +125,26 @@ func TestDraftsWaitToBePublished(t *testing.T) {
 
 		saved := h.must(200, "PUT", "/templates/"+id+"/draft", fields{"subject": "Two", "html": "<p>Two</p>"})
 		draft, _ := saved.Body["draft"].(fields)
-		if pick(saved, "has_draft", "has_unpublished_versions", "subject", "active_version") != `[true,true,"One",1]` || draft["subject"] != "Two" || draft["html"] != "<p>Two</p>" ||
+		if saved.Pick("has_draft", "has_unpublished_versions", "subject", "active_version") != `[true,true,"One",1]` || draft["subject"] != "Two" || draft["html"] != "<p>Two</p>" ||
 			draft["text"] != nil || draft["from"] != "a@acme.test" || draft["updated_at"] == nil {
 			t.Errorf("%s", saved.Raw)
 		}
 		h.must(200, "PUT", "/templates/"+id+"/draft", fields{"html": "<p>Three</p>", "subject": "Three"})
 		published := h.must(200, "POST", "/templates/"+id+"/publish", fields{})
-		if got := pick(published, "has_draft", "draft", "subject", "active_version", "text", "from"); got != `[false,null,"Three",2,null,"a@acme.test"]` {
+		if got := published.Pick("has_draft", "draft", "subject", "active_version", "text", "from"); got != `[false,null,"Three",2,null,"a@acme.test"]` {
 			t.Errorf("%s", got)
 		}
-		if again := h.must(200, "POST", "/templates/"+id+"/publish", nil); pick(again, "active_version", "updated_at") != pick(published, "active_version", "updated_at") {
+		if again := h.must(200, "POST", "/templates/"+id+"/publish", nil); again.Pick("active_version", "updated_at") != published.Pick("active_version", "updated_at") {
 			t.Errorf("publishing nothing changed %s", again.Raw)
 		}
 		back := h.must(200, "POST", "/templates/"+id+"/publish", fields{"version": 1})
-		if got := pick(back, "active_version", "latest_version", "subject"); got != `[1,2,"One"]` {
+		if got := back.Pick("active_version", "latest_version", "subject"); got != `[1,2,"One"]` {
 			t.Errorf("%s", got)
 		}
 		h.must(404, "POST", "/templates/"+id+"/publish", fields{"version": 3})
 		h.must(400, "POST", "/templates/"+id+"/publish", fields{"version": 0})
 		next := h.must(200, "PATCH", "/templates/"+id, fields{"subject": "Four"})
-		if got := pick(next, "active_version", "subject", "text"); got != `[3,"Four","one"]` {
+		if got := next.Pick("active_version", "subject", "text"); got != `[3,"Four","one"]` {
 			t.Errorf("a change follows the active version: %s", got)
 		}
 	})
@@ -155,7 +155,7 @@ func TestATemplateCanBeginAsADraft(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		id := h.create(fields{"draft": true, "html": "{{#if x}}", "subject": "One"})
 		made := h.must(200, "GET", "/templates/"+id, nil)
-		if got := pick(made, "status", "active_version", "latest_version", "current_version_id", "html", "has_draft", "published_at"); got != `["draft",null,0,null,null,true,null]` {
+		if got := made.Pick("status", "active_version", "latest_version", "current_version_id", "html", "has_draft", "published_at"); got != `["draft",null,0,null,null,true,null]` {
 			t.Errorf("%s", got)
 		}
 		if _, err := h.render(id, theActive, nil); err == nil || !strings.Contains(err.Error(), "validation_error") {
@@ -165,19 +165,19 @@ func TestATemplateCanBeginAsADraft(t *testing.T) {
 		if code(refused) != "template_render_failed" || details(refused) != `{"column":1,"line":1,"missing":[],"part":"html"}` {
 			t.Errorf("%s", refused.Raw)
 		}
-		if answer := h.must(400, "PATCH", "/templates/"+id, fields{"subject": "Two"}); !strings.HasPrefix(problems(answer), "html: Line 1, column 1:") {
+		if answer := h.must(400, "PATCH", "/templates/"+id, fields{"subject": "Two"}); !strings.HasPrefix(answer.Problems(), "html: Line 1, column 1:") {
 			t.Errorf("%s", answer.Raw)
 		}
 		copied := h.must(201, "POST", "/templates/"+id+"/duplicate", nil)
-		if got := pick(copied, "status", "name", "active_version"); got != `["draft","Welcome (copy)",null]` {
+		if got := copied.Pick("status", "name", "active_version"); got != `["draft","Welcome (copy)",null]` {
 			t.Errorf("%s", got)
 		}
 		h.must(200, "PUT", "/templates/"+id+"/draft", fields{"html": "fine"})
-		if got := pick(h.must(200, "POST", "/templates/"+id+"/publish", nil), "status", "active_version", "html"); got != `["published",1,"fine"]` {
+		if got := h.must(200, "POST", "/templates/"+id+"/publish", nil).Pick("status", "active_version", "html"); got != `["published",1,"fine"]` {
 			t.Errorf("%s", got)
 		}
 		changed := h.must(200, "PATCH", "/templates/"+copied.Text("id"), fields{"html": "changed"})
-		if got := pick(changed, "status", "active_version", "has_draft", "html", "subject"); got != `["published",1,false,"changed","One"]` {
+		if got := changed.Pick("status", "active_version", "has_draft", "html", "subject"); got != `["published",1,false,"changed","One"]` {
 			t.Errorf("%s", got)
 		}
 	})
@@ -191,7 +191,7 @@ func TestACopyStandsOnItsOwn(t *testing.T) {
 
 		copied := h.must(201, "POST", "/templates/welcome/duplicate", fields{"name": "Other"})
 
-		if got := pick(copied, "name", "alias", "subject", "active_version", "description"); got != `["Other",null,"Two",1,"About"]` || copied.Text("id") == id {
+		if got := copied.Pick("name", "alias", "subject", "active_version", "description"); got != `["Other",null,"Two",1,"About"]` || copied.Text("id") == id {
 			t.Errorf("%s", copied.Raw)
 		}
 		h.must(200, "PATCH", "/templates/"+copied.Text("id"), fields{"subject": "Three"})
@@ -215,7 +215,7 @@ func TestAnArchivedTemplateIsOnlyReadable(t *testing.T) {
 			}
 		}
 		read := h.must(200, "GET", "/templates/"+id, nil)
-		if pick(read, "status", "alias", "html") != `["archived",null,"\u003cp\u003eHi\u003c/p\u003e"]` || read.Body["archived_at"] == nil {
+		if read.Pick("status", "alias", "html") != `["archived",null,"\u003cp\u003eHi\u003c/p\u003e"]` || read.Body["archived_at"] == nil {
 			t.Errorf("%s", read.Raw)
 		}
 		for method, path := range map[string]string{"PATCH": "", "PUT": "/draft", "POST": "/publish"} {
@@ -269,7 +269,7 @@ func TestTheBodyMayBeMissingOrBroken(t *testing.T) {
 		h.must(200, "PATCH", "/templates/"+id, "")
 		for _, body := range []string{"[", `"x"`, `{"html":{}}`, `{"variables":{}}`, `{"variables":[1]}`, `{"reply_to":5}`} {
 			answer := h.must(400, "PATCH", "/templates/"+id, body)
-			if code(answer) != "validation_error" || problems(answer) == "" {
+			if code(answer) != "validation_error" || answer.Problems() == "" {
 				t.Errorf("%s: %s", body, answer.Raw)
 			}
 		}
