@@ -85,7 +85,7 @@ func fieldsOf(t reflect.Type) []string {
 			names = append(names, inner...)
 		case name != "" && name != "-":
 			names = append(names, name)
-		case field.IsExported():
+		case name == "" && field.IsExported():
 			names = append(names, field.Name)
 		}
 	}

@@ -263,6 +263,15 @@ func agree(t judge, d *db.DB, in town, rules tree) {
 				t.Fatalf("style %d: the database finds %v, Go %v\n%s\n%s", style, got, want, raw, condition)
 			}
 		}
+		for _, lead := range parsed.Leads(in.ws) {
+			found, err := db.All(tx, db.Value[int64], lead.Query, lead.Args...)
+			if err != nil {
+				return err
+			}
+			if i := slices.IndexFunc(want, func(n int64) bool { return !slices.Contains(found, n) }); i >= 0 {
+				t.Fatalf("the lead misses contact %d\n%s\n%s", want[i], raw, lead.Query)
+			}
+		}
 		return nil
 	})
 	if err != nil {

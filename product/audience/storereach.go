@@ -143,7 +143,9 @@ func (r *reach) inSegment(tx *db.Tx, known schema, id string, g *filter.Segment)
 	}
 	if !row.CountedAt.IsZero() && contacts > maxCounted {
 		if row.Contacts*rareOneIn < contacts {
-			r.Style, r.collected = filter.Whole, true
+			if err := r.collect(tx, g); err != nil {
+				return err
+			}
 		}
 		if tx.Now().Sub(row.CountedAt) < countFresh {
 			r.kept = func(*db.Tx) (*int64, error) { return &row.Contacts, nil }
@@ -152,6 +154,46 @@ func (r *reach) inSegment(tx *db.Tx, known schema, id string, g *filter.Segment)
 	r.conditions = append(r.conditions, r.Segment(g))
 	r.Style = filter.Stepwise
 	return nil
+}
+
+// collect finds those in a segment before they are ordered: among the few that one of its conditions leaves, or else among all.
+func (r *reach) collect(tx *db.Tx, g *filter.Segment) error {
+	r.collected = true
+	few, err := selectFew(tx, r.ws, g)
+	if err != nil {
+		return err
+	}
+	if few == nil {
+		r.Style = filter.Whole
+		return nil
+	}
+	r.conditions = append(r.conditions, "contact.number {in "+r.Argument(few)+"}")
+	return nil
+}
+
+// maxFew is up to how many contacts are looked at one by one.
+const maxFew = 5_000
+
+// selectFew returns the contacts that can be in a segment at all, if an index tells that they are few; nil if it does not.
+func selectFew(tx *db.Tx, ws space.ID, g *filter.Segment) ([]int64, error) {
+	placed, err := db.All(tx, db.Value[int64], `
+		SELECT contact FROM segment_contact
+		WHERE segment = $1 AND NOT excluded
+		LIMIT $2`, g.Number, maxFew+1)
+	if err != nil || len(placed) > maxFew {
+		return nil, err
+	}
+	for _, lead := range g.Filter.Leads(ws) {
+		args := append(lead.Args, maxFew+1)
+		found, err := db.All(tx, db.Value[int64], db.Composed+lead.Query+" LIMIT $"+strconv.Itoa(len(args)), args...)
+		if err != nil {
+			return nil, err
+		}
+		if len(found)+len(placed) <= maxFew {
+			return append(append([]int64{}, found...), placed...), nil
+		}
+	}
+	return nil, nil
 }
 
 // total returns how many contacts there are over all pages, if that is known or cheap to know.

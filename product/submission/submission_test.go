@@ -74,10 +74,11 @@ func TestWhatAMessageLacksIsAdded(t *testing.T) {
 func TestFieldsThatSpeakToUsDoNotTravel(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		topic := in.Must(http.StatusCreated, http.MethodPost, "/topics", map[string]any{"name": "Offers", "default_subscription": "opt_in"}).Text("id")
 		id := dial(t, in).signIn(in.Key).send("X-Tag-Category: welcome\nBcc: hidden@example.net\nX-Scheduled-At: in 1 hour\nReturn-Path: <x@evil.test>\n"+
-			"X-Idempotency-Key: welcome:u_42:1\nX-Topic-Id: 7\n"+simple, "ann@example.net", "hidden@example.net")
+			"X-Idempotency-Key: welcome:u_42:1\nX-Topic-Id: "+topic+"\n"+simple, "ann@example.net", "hidden@example.net")
 		email := in.Email(id)
-		if email.Text("status") != "scheduled" || email.Text("tags") != "[map[name:category value:welcome]]" || email.Text("idempotency_key") != "welcome:u_42:1" {
+		if email.Text("status") != "scheduled" || email.Text("topic_id") != topic || email.Text("tags") != "[map[name:category value:welcome]]" || email.Text("idempotency_key") != "welcome:u_42:1" {
 			t.Errorf("record is %s", email.Raw)
 		}
 		in.Clock.Advance(2 * 60 * 60 * 1e9)

@@ -31,6 +31,7 @@ CREATE TABLE contact (
 CREATE UNIQUE INDEX contact_id ON contact (id);
 CREATE UNIQUE INDEX contact_address ON contact (workspace_id, address);
 CREATE INDEX contact_newest ON contact (workspace_id, number);
+CREATE INDEX contact_host ON contact (workspace_id, host, number);
 CREATE INDEX contact_status ON contact (workspace_id, status, number);
 
 {word_index contact_search};

@@ -1,0 +1,116 @@
+package logs
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/product/plan"
+)
+
+const (
+	// maxChoices bounds how many alternatives a filter may name.
+	maxChoices = 100
+	// maxDays is the longest time that can be asked for in days.
+	maxDays = 365
+)
+
+// filter says which entries are meant.
+type filter struct {
+	Search string    `query:"search" doc:"Words of the entry: an address, a subject, a path, an id." example:"ann@example.net"`
+	Status []string  `query:"status" doc:"2xx, 4xx, 5xx or a code for requests; a state such as delivered for mail." example:"4xx"`
+	Kind   []string  `query:"kind" doc:"api_request, smtp_submission, email, inbound, webhook, domain, auth, automation or system." example:"api_request"`
+	Level  []string  `query:"level" doc:"info, warning or error." example:"warning"`
+	Method []string  `query:"method" doc:"Methods of requests." example:"POST"`
+	Key    []string  `query:"api_key_id" doc:"Ids of API keys."`
+	Email  []string  `query:"email_id" doc:"Ids of emails."`
+	Domain []string  `query:"domain_id" doc:"Ids of domains."`
+	Tenant []string  `query:"managed_tenant_id" doc:"Ids of managed customers."`
+	Since  time.Time `query:"since" doc:"At or after this time."`
+	Until  time.Time `query:"until" doc:"Before this time."`
+	Days   int       `query:"days" doc:"The last days; instead of since." example:"7"`
+}
+
+var stateText = regexp.MustCompile(`^[a-z_]{1,40}$`)
+
+// check refuses what makes no sense, and narrows the rest to what the plan keeps and, for a key that is restricted to domains, to what is
+// theirs.
+func (q *filter) check(caller api.Caller, now, oldest time.Time) error {
+	var wrong api.Fields
+	for _, f := range []struct {
+		name   string
+		values []string
+		good   func(string) bool
+		rule   string
+	}{
+		{"status", q.Status, func(s string) bool { _, _, ok := codesOf(s); return ok || stateText.MatchString(s) }, "Must be 2xx, 4xx, 5xx, a code or a state."},
+		{"kind", q.Kind, func(s string) bool { return slices.Contains(kinds, Kind(s)) }, "Must be a kind of entry, such as api_request or email."},
+		{"level", q.Level, func(s string) bool { return slices.Contains([]Level{Info, Warning, Error}, Level(s)) }, "Must be info, warning or error."},
+		{"method", q.Method, func(s string) bool { return stateText.MatchString(strings.ToLower(s)) }, "Must be methods of requests."},
+		{"api_key_id", q.Key, api.IsID, "Must be ids."}, {"email_id", q.Email, api.IsID, "Must be ids."},
+		{"domain_id", q.Domain, api.IsID, "Must be ids."}, {"managed_tenant_id", q.Tenant, api.IsID, "Must be ids."},
+	} {
+		if len(f.values) > maxChoices || slices.ContainsFunc(f.values, func(s string) bool { return !f.good(s) }) {
+			wrong.Add(f.name, f.rule)
+		}
+	}
+	switch {
+	case q.Days != 0 && !q.Since.IsZero():
+		wrong.Add("days", "Ask for days or for since, not for both.")
+	case q.Days < 0 || q.Days > maxDays:
+		wrong.Add("days", fmt.Sprintf("Must be between 1 and %d.", maxDays))
+	case q.Days > 0:
+		q.Since = now.AddDate(0, 0, -q.Days)
+	}
+	if !q.Since.IsZero() && !q.Until.IsZero() && !q.Since.Before(q.Until) {
+		wrong.Add("since", "Must be before until.")
+	}
+	if err := wrong.Err(); err != nil {
+		return err
+	}
+	for i, method := range q.Method {
+		q.Method[i] = strings.ToUpper(method)
+	}
+	if err := api.CheckSearch(q.Search); err != nil {
+		return err
+	}
+	if q.Since.Before(oldest) {
+		q.Since = oldest
+	}
+	return q.restrict(caller)
+}
+
+func (q *filter) restrict(caller api.Caller) error {
+	if len(caller.DomainIDs) == 0 {
+		return nil
+	}
+	if len(q.Domain) == 0 {
+		q.Domain = caller.DomainIDs
+	}
+	if slices.ContainsFunc(q.Domain, func(id string) bool { return !caller.MayUseDomain(id) }) {
+		return api.ErrDomainNotAllowed
+	}
+	return nil
+}
+
+// codesOf returns the answers that a status means: a class such as 4xx, or one code.
+func codesOf(status string) (low, high int, ok bool) {
+	if len(status) != 3 {
+		return 0, 0, false
+	}
+	if strings.HasSuffix(status, "xx") && status[0] >= '1' && status[0] <= '5' {
+		low = int(status[0]-'0') * 100
+		return low, low + 99, true
+	}
+	code, err := strconv.Atoi(status)
+	return code, code, err == nil && code >= 100
+}
+
+func (s *Service) check(q *filter, caller api.Caller) error {
+	now := s.world.Clock.Now()
+	return q.check(caller, now, now.Add(-s.retention(plan.Name(caller.Plan))))
+}

@@ -1,0 +1,182 @@
+package logs
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/platform/space"
+)
+
+// facts is what an event says that matters for the tape.
+type facts struct {
+	From     string   `json:"from"`
+	To       []string `json:"to"`
+	Subject  string   `json:"subject"`
+	Status   string   `json:"status"`
+	Previous string   `json:"previous_status"`
+	Name     string   `json:"name"`
+	Email    string   `json:"email"`
+	URL      string   `json:"url"`
+}
+
+// follow adds what the events tell to the tape: mail has one entry, which shows how it stands; everything else has one each time.
+func (s *Service) follow(tx *db.Tx, events []event.Event) error {
+	var fresh []Entry
+	mails := map[string]int{} // where in fresh
+	var changes []change
+	for _, e := range events {
+		var f facts
+		_ = json.Unmarshal(e.Data, &f) // what cannot be read is told by its type alone
+		if kindOf(e.Type) != Email {
+			fresh = append(fresh, s.newEntry(e, f))
+			continue
+		}
+		if f.Previous == "" && (e.Type == "email.queued" || e.Type == "email.scheduled") {
+			mails[e.Subject] = len(fresh)
+			fresh = append(fresh, newMail(e, f))
+			continue
+		}
+		if i, ok := mails[e.Subject]; ok {
+			fresh[i].become(f.Status)
+			continue
+		}
+		changes = append(changes, change{mailKey{e.Workspace, ID(e.Subject)}, f.Status})
+	}
+	if err := insertEntries(tx, fresh); err != nil {
+		return err
+	}
+	return applyChanges(tx, changes)
+}
+
+// kindOf tells what an event is about.
+func kindOf(kind string) Kind {
+	switch area, _, _ := strings.Cut(kind, "."); {
+	case kind == "email.received":
+		return Inbound
+	case area == "email":
+		return Email
+	case area == "domain":
+		return Domain
+	case area == "webhook":
+		return Webhook
+	case area == "automation" || area == "event":
+		return Automation
+	}
+	return System
+}
+
+// alarming are events that somebody should look at.
+var alarming = map[string]Level{"domain.failed": Warning, "webhook.disabled": Error, "managed_tenant.paused": Warning, "broadcast.failed": Error,
+	"automation.run.failed": Error, "import.failed": Error, "suppression.added": Warning}
+
+func (s *Service) newEntry(e event.Event, f facts) Entry {
+	entry := Entry{ID: s.newID(e.OccurredAt), Workspace: e.Workspace, Kind: kindOf(e.Type), Level: Info, CreatedAt: e.OccurredAt, Subject: e.Subject,
+		Domain: e.Domain, Tenant: e.Tenant, Status: e.Type[strings.LastIndexByte(e.Type, '.')+1:]}
+	if level, ok := alarming[e.Type]; ok {
+		entry.Level = level
+	}
+	about := first(f.Name, f.Email, f.URL, e.Recipient)
+	if entry.Kind == Inbound {
+		entry.Email, about = e.Subject, fmt.Sprintf("%s from %s", first(f.Subject, "(no subject)"), f.From)
+	}
+	entry.Message = cut(strings.TrimSpace(e.Type+" "+about), maxMessage)
+	entry.words = wordsIn(append([]string{entry.Message, e.Subject}, f.To...)...)
+	return entry
+}
+
+const (
+	// maxMessage bounds the line that an entry shows, in bytes.
+	maxMessage = 500
+	// maxNamed is how many recipients a line names.
+	maxNamed = 3
+)
+
+func newMail(e event.Event, f facts) Entry {
+	entry := Entry{ID: ID(e.Subject), Workspace: e.Workspace, Kind: Email, CreatedAt: e.OccurredAt, Email: e.Subject, Subject: e.Subject,
+		Domain: e.Domain, Tenant: e.Tenant, Status: f.Status, Recipients: len(f.To)}
+	entry.Level = levelOfState(f.Status)
+	to := strings.Join(f.To[:min(len(f.To), maxNamed)], ", ")
+	if len(f.To) > maxNamed {
+		to += fmt.Sprintf(" and %d more", len(f.To)-maxNamed)
+	}
+	entry.Message = cut(fmt.Sprintf("%s to %s", first(f.Subject, "(no subject)"), to), maxMessage)
+	entry.words = wordsIn(append([]string{e.Subject, f.Subject, f.From}, f.To...)...)
+	return entry
+}
+
+func first(texts ...string) string {
+	for _, text := range texts {
+		if text != "" {
+			return text
+		}
+	}
+	return ""
+}
+
+func levelOfState(state string) Level {
+	switch state {
+	case "bounced", "complained", "failed", "suppressed":
+		return Warning
+	}
+	return Info
+}
+
+// progress orders the states of several recipients: the entry of their mail shows the best that became of one.
+var progress = []string{"scheduled", "queued", "sending", "accepted_by_remote_mx", "cancelled", "suppressed", "failed", "bounced", "sent", "delivered", "complained",
+	"opened", "clicked"}
+
+// become is told where a recipient of the mail stands, and tells whether that is news.
+func (e *Entry) become(state string) bool {
+	if state == "" || state == e.Status {
+		return false
+	}
+	if e.Recipients > 1 && slices.Index(progress, state) < slices.Index(progress, e.Status) {
+		return false
+	}
+	e.Status, e.Level = state, levelOfState(state)
+	return true
+}
+
+// change is that a recipient of a mail stands elsewhere now.
+type change struct {
+	mail  mailKey
+	state string
+}
+
+type mailKey struct {
+	workspace space.ID
+	id        ID
+}
+
+// applyChanges brings entries of mail up to date. A mail whose entry has expired stays forgotten.
+func applyChanges(tx *db.Tx, changes []change) error {
+	byWorkspace := map[space.ID][]ID{}
+	for _, c := range changes {
+		byWorkspace[c.mail.workspace] = append(byWorkspace[c.mail.workspace], c.mail.id)
+	}
+	known := map[ID]*Entry{}
+	for _, ws := range slices.Sorted(maps.Keys(byWorkspace)) {
+		found, err := selectStates(tx, ws, byWorkspace[ws])
+		if err != nil {
+			return err
+		}
+		maps.Copy(known, found)
+	}
+	changed := map[ID]bool{}
+	for _, c := range changes {
+		if e := known[c.mail.id]; e != nil && e.become(c.state) {
+			changed[c.mail.id] = true
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(changed)) {
+		if err := updateState(tx, *known[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,201 @@
+package logs_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/app/apptest"
+	"postrider/product/apikey"
+	"postrider/product/plan"
+)
+
+func TestFiltersFindTheirEntries(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@example.net")
+		in.Send("bounce@example.org")
+		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": []string{"bob@example.net", "bounce@example.com"}, "subject": "Quarterly report", "text": "x"})
+		in.Deliver()
+		in.Call(http.MethodGet, "/domains/"+in.DomainID, nil)
+		in.Call(http.MethodPost, "/emails/receiving", fields{"from": "eve@example.com", "to": "b@acme.test", "subject": "Question", "text": "x"})
+		in.Receive()
+		settle(t, in)
+		for query, want := range map[string]string{
+			"kind=email":                         "Quarterly report to bob@example.net, bounce@example.com; Hello to bounce@example.org; Hello to ann@example.net",
+			"kind=email&status=delivered":        "Quarterly report to bob@example.net, bounce@example.com; Hello to ann@example.net",
+			"status=bounced&level=warning":       "Hello to bounce@example.org",
+			"kind=email&search=quarterly":        "Quarterly report to bob@example.net, bounce@example.com",
+			"kind=email&search=quart":            "Quarterly report to bob@example.net, bounce@example.com",
+			"search=ann@example.net":             "Hello to ann@example.net; POST /emails 202",
+			"email_id=" + id:                     "Hello to ann@example.net; POST /emails 202",
+			"kind=inbound":                       "email.received Question from eve@example.com",
+			"kind=domain":                        "domain.verified acme.test; domain.created acme.test",
+			"kind=domain,inbound&search=created": "domain.created acme.test",
+			"method=GET":                         "GET /domains/" + in.DomainID + " 200",
+			"status=202,4xx&limit=1":             "POST /emails 202",
+			"kind=email&limit=1&offset=2":        "Hello to ann@example.net",
+			"kind=email&days=1&domain_id=" + id:  "",
+			"search=nothing":                     "",
+		} {
+			if got := messages(list(t, in, query)); got != want {
+				t.Errorf("%s: %q, want %q", query, got, want)
+			}
+		}
+		page := in.Call(http.MethodGet, "/logs?kind=email&limit=2", nil)
+		if page.Text("has_more") != "true" || page.Body["total"] != nil || len(rows(page, "data")) != 2 {
+			t.Errorf("the page is %s", page.Raw)
+		}
+		if row := rows(page, "data")[0]; row["events"] != nil || row["request_body"] != nil {
+			t.Errorf("a list shows %v", row)
+		}
+	})
+}
+
+func TestTimeFiltersIncludeTheirStartAndNotTheirEnd(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Send("ann@example.net")
+		in.Clock.Advance(time.Hour)
+		middle := in.Clock.Now().Format(time.RFC3339Nano)
+		in.Send("bob@example.net")
+		settle(t, in)
+		for query, want := range map[string]string{
+			"since=" + middle: "Hello to bob@example.net", "until=" + middle: "Hello to ann@example.net", "since=" + middle + "&search=hello": "Hello to bob@example.net",
+			"until=" + middle + "&search=hello": "Hello to ann@example.net",
+		} {
+			if got := messages(list(t, in, "kind=email&"+query)); got != want {
+				t.Errorf("%s: %q, want %q", query, got, want)
+			}
+		}
+	})
+}
+
+func TestCountsAreGrouped(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		settle(t, in)
+		in.Send("ann@example.net")
+		in.Send("bob@example.net")
+		in.Call(http.MethodPost, "/emails", fields{})
+		in.Call(http.MethodGet, "/domains/"+in.DomainID, nil)
+		in.Deliver()
+		settle(t, in)
+		for query, want := range map[string]string{
+			"kind=api_request,email":          "status total 6: 2xx=3 delivered=2 4xx=1",
+			"group_by=kind&kind=email,domain": "kind total 4: domain=2 email=2",
+			"group_by=endpoint":               "endpoint total 4: POST /emails=3 GET /domains/{id}=1",
+			"group_by=kind&search=ann":        "kind total 2: api_request=1 email=1",
+			"group_by=status&until=2020-01-01T00:00:00Z&since=2019-01-01T00:00:00Z": "status total 0:",
+		} {
+			answer := in.Call(http.MethodGet, "/logs/_counts?"+query, nil)
+			text := fmt.Sprintf("%s total %s:", answer.Text("group_by"), answer.Text("total"))
+			for _, g := range rows(answer, "groups") {
+				text += fmt.Sprintf(" %v=%v", g["key"], g["count"])
+			}
+			if text != want {
+				t.Errorf("%s: %s, want %s", query, text, want)
+			}
+		}
+		hours := in.Call(http.MethodGet, "/logs/_counts?group_by=hour&kind=email", nil)
+		if groups := rows(hours, "groups"); len(groups) == 0 || !strings.HasSuffix(groups[0]["key"].(string), ":00:00.000Z") || hours.Text("since") == "" {
+			t.Errorf("hours are %s", hours.Raw)
+		}
+	})
+}
+
+func TestWhatIsAskedWrongIsNamed(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	for query, field := range map[string]string{
+		"?kind=letter": "kind", "?status=6xx!": "status", "?level=loud": "level", "?api_key_id=x": "api_key_id", "?email_id=1": "email_id", "?days=366": "days",
+		"?days=2&since=2026-01-01T00:00:00Z": "days", "?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z": "since", "?since=monday": "since",
+		"?limit=201": "limit", "?offset=-1": "offset", "?method=%00": "method", "?search=" + strings.Repeat("x", 400): "search", "/_counts?group_by=colour": "group_by",
+	} {
+		answer := in.Call(http.MethodGet, "/logs"+query, nil)
+		if answer.Status != 400 || !strings.Contains(string(answer.Raw), `"`+field+`"`) {
+			t.Errorf("%s was answered with %d: %s", query, answer.Status, answer.Raw)
+		}
+	}
+	if answer := in.Call(http.MethodGet, "/logs/nothing", nil); answer.Status != 404 {
+		t.Errorf("an entry that is none was answered with %d", answer.Status)
+	}
+}
+
+func TestCustomersAndKeysOfDomainsSeeTheirOwn(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		customer := in.Call(http.MethodPost, "/managed-tenants", fields{"external_id": "shop", "name": "Shop"}).Text("id")
+		theirs := in.Call(http.MethodPost, "/managed-tenants/"+customer+"/domains", fields{"domain": "shop.test"}).Text("id")
+		if err := in.Sandbox.Publish(context.Background(), "shop.test"); err != nil {
+			t.Fatal(err)
+		}
+		in.Call(http.MethodPost, "/domains/"+theirs+"/verify", nil)
+		own := in.Send("ann@example.net")
+		in.Call(http.MethodPost, "/emails", fields{"from": "shop@shop.test", "to": "bob@example.net", "subject": "Order", "text": "x"})
+		settle(t, in)
+		if got := messages(list(t, in, "kind=email&managed_tenant_id="+customer)); got != "Order to bob@example.net" {
+			t.Errorf("the customer's mail is %q", got)
+		}
+		_, key, err := in.App.Keys.Create(context.Background(), apikey.NewKey{Workspace: in.Workspace, Name: "own", Preset: apikey.FullAccess, DomainIDs: []string{theirs}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := messages(rows(in.CallAs(key, http.MethodGet, "/logs?kind=email", nil, nil), "data")); got != "Order to bob@example.net" {
+			t.Errorf("a key of one domain sees %q", got)
+		}
+		if answer := in.CallAs(key, http.MethodGet, "/logs?domain_id="+in.DomainID, nil, nil); answer.Status != 403 {
+			t.Errorf("a key of one domain asked for another: %d", answer.Status)
+		}
+		if answer := in.CallAs(key, http.MethodGet, "/logs/"+own, nil, nil); answer.Status != 404 {
+			t.Errorf("a key of one domain read an entry of another: %d", answer.Status)
+		}
+		_, stranger := in.NewWorkspace(plan.Unlimited)
+		for _, path := range []string{"/logs", "/logs?search=ann", "/logs?email_id=" + own} {
+			if found := rows(in.CallAs(stranger, http.MethodGet, path, nil, nil), "data"); len(found) != 0 {
+				t.Errorf("%s shows a stranger %s", path, messages(found))
+			}
+		}
+	})
+}
+
+func TestErasedPersonLeavesTheTape(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		contact := in.Call(http.MethodPost, "/audience/contacts", fields{"email": "Ann@example.net"}).Text("id")
+		in.Send("ann@example.net", "bob@example.net")
+		in.Send("bob@example.net")
+		in.Call(http.MethodGet, "/suppressions/ann%40example.net", nil)
+		in.Deliver()
+		settle(t, in)
+		if len(list(t, in, "search=ann@example.net")) < 3 {
+			t.Fatalf("before, the tape says %s", messages(list(t, in, "")))
+		}
+		if answer := in.Call(http.MethodPost, "/audience/contacts/"+contact+"/erase", nil); answer.Status >= 300 {
+			t.Fatalf("erase was answered with %s", answer.Raw)
+		}
+		for _, w := range in.App.Audience.Workers() {
+			for busy := true; busy; {
+				var err error
+				if busy, err = w.Step(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		settle(t, in)
+		if found := list(t, in, "search=ann@example.net"); len(found) != 0 {
+			t.Errorf("the person is found in %s", messages(found))
+		}
+		for _, e := range list(t, in, "limit=200") {
+			if raw := strings.ToLower(string(get(t, in, e["id"]).Raw)); strings.Contains(raw, "ann@example.net") {
+				t.Errorf("the person is in %s", raw)
+			}
+		}
+		if got := messages(list(t, in, "kind=email&search=bob@example.net")); got != "Hello to bob@example.net" {
+			t.Errorf("of others the tape says %q", got)
+		}
+	})
+}

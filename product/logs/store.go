@@ -1,0 +1,280 @@
+package logs
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/world"
+)
+
+// insertEntries serves the writers, which work across workspaces. What is there already stays as it is.
+func insertEntries(tx *db.Tx, entries []Entry) error {
+	values := make([]any, 0, 20*len(entries))
+	var docs []db.Document
+	for _, e := range entries {
+		values = append(values, e.ID, e.Workspace, e.Kind, e.Level, e.CreatedAt, e.Method, e.Endpoint, e.Route, e.ResponseStatus, e.Took.Microseconds(),
+			db.NullText(e.KeyID), db.NullText(e.UserID), db.NullText(e.Email), db.NullText(e.Subject), db.NullText(e.Domain), db.NullText(e.Tenant),
+			e.Status, e.Recipients, e.Message, string(write(e.Details)))
+		if len(e.words) > 0 {
+			docs = append(docs, db.Document{Space: string(e.Workspace), ID: string(e.ID), At: e.CreatedAt, Words: e.words})
+		}
+	}
+	if _, err := tx.InsertRows(`
+		INSERT INTO log_entry (id, workspace_id, kind, level, created_at, method, endpoint, route, response_status, duration_us, key_id, user_id,
+			email_id, subject_id, domain_id, tenant_id, status, recipients, message, details)`, 20, values, `ON CONFLICT DO NOTHING`); err != nil {
+		return err
+	}
+	return tx.IndexWords("log_search", docs...)
+}
+
+const columns = `log_entry.id, log_entry.workspace_id, kind, level, created_at, method, endpoint, route, response_status, duration_us, key_id, user_id,
+	email_id, subject_id, domain_id, tenant_id, status, recipients, message, details`
+
+func scanEntry(s db.Scanner) (Entry, error) {
+	var e Entry
+	var micros int64
+	var details string
+	if err := s.Scan(&e.ID, &e.Workspace, &e.Kind, &e.Level, db.Time(&e.CreatedAt), &e.Method, &e.Endpoint, &e.Route, &e.ResponseStatus,
+		&micros, db.Text(&e.KeyID), db.Text(&e.UserID), db.Text(&e.Email), db.Text(&e.Subject), db.Text(&e.Domain), db.Text(&e.Tenant), &e.Status,
+		&e.Recipients, &e.Message, &details); err != nil {
+		return e, err
+	}
+	e.Took = time.Duration(micros) * time.Microsecond
+	return e, json.Unmarshal([]byte(details), &e.Details)
+}
+
+func selectEntry(tx *db.Tx, ws space.ID, id ID) (Entry, error) {
+	return db.One(tx, scanEntry, `
+		SELECT `+columns+` FROM log_entry
+		WHERE workspace_id = $1 AND id = $2`, ws, id)
+}
+
+// selectMails returns the entries of mails, to tell how these stand.
+func selectMails(tx *db.Tx, ws space.ID, ids []string) (map[string]Entry, error) {
+	rows, err := db.All(tx, scanEntry, `
+		SELECT `+columns+` FROM log_entry
+		WHERE workspace_id = $1 AND id {in $2}`, ws, ids)
+	mails := map[string]Entry{}
+	for _, e := range rows {
+		mails[string(e.ID)] = e
+	}
+	return mails, err
+}
+
+// selectStates tells how mails stand as far as the tape knows.
+func selectStates(tx *db.Tx, ws space.ID, ids []ID) (map[ID]*Entry, error) {
+	rows, err := db.All(tx, func(s db.Scanner) (Entry, error) {
+		var e Entry
+		err := s.Scan(&e.ID, &e.Workspace, &e.Status, &e.Recipients)
+		return e, err
+	}, `
+		SELECT id, workspace_id, status, recipients FROM log_entry
+		WHERE workspace_id = $1 AND id {in $2}`, ws, ids)
+	found := map[ID]*Entry{}
+	for i := range rows {
+		found[rows[i].ID] = &rows[i]
+	}
+	return found, err
+}
+
+func updateState(tx *db.Tx, e Entry) error {
+	_, err := tx.Exec(`
+		UPDATE log_entry SET status = $1, level = $2
+		WHERE workspace_id = $3 AND id = $4`, e.Status, e.Level, e.Workspace, e.ID)
+	return err
+}
+
+// selection grows with the filters of a list. Filters are arguments, never text.
+type selection struct {
+	from  string
+	where []string
+	args  []any
+}
+
+func (s *selection) add(condition string, values ...any) {
+	for _, value := range values {
+		s.args = append(s.args, value)
+		condition = strings.Replace(condition, "?", fmt.Sprintf("$%d", len(s.args)), 1)
+	}
+	s.where = append(s.where, condition)
+}
+
+// endOfTime is later than any entry.
+var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// newSelection turns filters into a selection.
+func newSelection(tx *db.Tx, ws space.ID, q filter) (*selection, error) {
+	s := &selection{from: "log_entry", where: []string{"log_entry.workspace_id = $1"}, args: []any{ws}}
+	for _, f := range []struct {
+		column string
+		values []string
+	}{{"kind", q.Kind}, {"level", q.Level}, {"method", q.Method}, {"key_id", q.Key}, {"email_id", q.Email}, {"domain_id", q.Domain}, {"tenant_id", q.Tenant}} {
+		if len(f.values) > 0 {
+			s.add(f.column+" {in ?}", f.values)
+		}
+	}
+	s.statuses(q.Status)
+	s.add("created_at >= ? AND log_entry.id >= ?", q.Since, lowestID(q.Since.Add(-slack)))
+	if !q.Until.IsZero() {
+		s.add("created_at < ? AND log_entry.id < ?", q.Until, lowestID(q.Until.Add(slack)))
+	}
+	words := db.Words(q.Search)
+	if len(words) == 0 {
+		return s, nil
+	}
+	return s, s.search(tx, ws, words, q)
+}
+
+// statuses adds alternatives: classes and codes of answers, and states.
+func (s *selection) statuses(asked []string) {
+	if len(asked) == 0 {
+		return
+	}
+	var parts []string
+	var states []string
+	for _, status := range asked {
+		if low, high, ok := codesOf(status); ok {
+			s.args = append(s.args, low, high)
+			parts = append(parts, fmt.Sprintf("response_status BETWEEN $%d AND $%d", len(s.args)-1, len(s.args)))
+			continue
+		}
+		states = append(states, status)
+	}
+	if len(states) > 0 {
+		s.args = append(s.args, states)
+		parts = append(parts, fmt.Sprintf("status {in $%d}", len(s.args)))
+	}
+	s.where = append(s.where, "("+strings.Join(parts, " OR ")+")")
+}
+
+// search asks the word index. What people typed is first taken for whole words, which are found at once however many entries there
+// are; only if no entry has them all, for beginnings of words.
+func (s *selection) search(tx *db.Tx, ws space.ID, words []string, q filter) error {
+	asked := tx.WordQuery(string(ws), words, nil)
+	found, err := db.All(tx, db.Value[string], `
+		SELECT id FROM log_search
+		WHERE {matching log_search $1 $2}
+		LIMIT 1`, ws, asked)
+	if err != nil {
+		return err
+	}
+	if len(found) == 0 {
+		asked = tx.WordQuery(string(ws), nil, words)
+	}
+	until := q.Until
+	if until.IsZero() {
+		until = endOfTime
+	}
+	s.from = "log_search JOIN log_entry ON log_entry.workspace_id = $1 AND log_entry.id = log_search.id"
+	s.args = append(s.args, asked, q.Since, until)
+	n := len(s.args)
+	s.where = append(s.where, fmt.Sprintf("{matching log_search $1 $%d} AND {between log_search $%d $%d}", n-2, n-1, n))
+	return nil
+}
+
+// order is newest first; the word index has its own.
+func (s *selection) order() string {
+	if s.from == "log_entry" {
+		return "log_entry.id DESC"
+	}
+	return "{newest log_search}"
+}
+
+// page reads one row more than the page has, to know whether another follows.
+func (s *selection) page(tx *db.Tx, limit, offset int) ([]Entry, error) {
+	args := append(slices.Clone(s.args), limit+1, offset)
+	return db.All(tx, scanEntry, fmt.Sprintf(`
+		SELECT `+columns+` FROM %s
+		WHERE %s
+		ORDER BY %s
+		LIMIT $%d OFFSET $%d`, s.from, strings.Join(s.where, " AND "), s.order(), len(args)-1, len(args)), args...)
+}
+
+// group is how many entries have something in common.
+type group struct {
+	text   string
+	number int64
+	count  int64
+}
+
+// groups counts entries by a text and a number; the columns are ours.
+func (s *selection) groups(tx *db.Tx, text, number string) ([]group, error) {
+	return db.All(tx, func(row db.Scanner) (group, error) {
+		var g group
+		err := row.Scan(&g.text, &g.number, &g.count)
+		return g, err
+	}, fmt.Sprintf(`
+		SELECT %s AS text, %s AS number, COUNT(*) FROM %s
+		WHERE %s
+		GROUP BY 1, 2`, text, number, s.from, strings.Join(s.where, " AND ")), s.args...)
+}
+
+// nextWorkspace returns the first workspace after another that has entries.
+func nextWorkspace(tx *db.Tx, after space.ID) (space.ID, error) {
+	if after == "" {
+		after = "00000000-0000-0000-0000-000000000000"
+	}
+	return db.One(tx, db.Value[space.ID], `
+		SELECT workspace_id FROM log_entry
+		WHERE workspace_id > $1
+		ORDER BY workspace_id
+		LIMIT 1`, after)
+}
+
+// deleteBefore removes the oldest entries of a workspace, up to a moment.
+func deleteBefore(tx *db.Tx, ws space.ID, before time.Time, limit int) (int, error) {
+	gone, err := db.All(tx, scanEntry, `
+		SELECT `+columns+` FROM log_entry
+		WHERE workspace_id = $1 AND id < $2 AND created_at < $3
+		ORDER BY id
+		LIMIT $4`, ws, lowestID(before.Add(slack)), before, limit)
+	if err != nil || len(gone) == 0 {
+		return 0, err
+	}
+	ids := make([]ID, len(gone))
+	for i, e := range gone {
+		ids[i] = e.ID
+	}
+	if err := unindex(tx, gone); err != nil {
+		return 0, err
+	}
+	_, err = tx.Exec(`DELETE FROM log_entry WHERE workspace_id = $1 AND id {in $2}`, ws, ids)
+	return len(gone), err
+}
+
+// slack is how far the moment of an id may be from that of its entry: the id of a mail is a little older than its first event.
+const slack = time.Second
+
+// lowestID returns what no id of a moment or a later one is lower than.
+func lowestID(at time.Time) string { return world.IDAt(at, bytes.NewReader(make([]byte, 8))) }
+
+func unindex(tx *db.Tx, entries []Entry) error {
+	docs := make([]db.Document, len(entries))
+	for i, e := range entries {
+		docs[i] = db.Document{Space: string(e.Workspace), ID: string(e.ID), At: e.CreatedAt}
+	}
+	return tx.UnindexWords("log_search", docs...)
+}
+
+// selectNaming finds entries with the words of an address, newest first.
+func selectNaming(tx *db.Tx, ws space.ID, address string, until time.Time, limit int) ([]Entry, error) {
+	return db.All(tx, scanEntry, `
+		SELECT `+columns+` FROM log_search JOIN log_entry ON log_entry.workspace_id = $1 AND log_entry.id = log_search.id
+		WHERE {matching log_search $1 $2} AND {between log_search $3 $4}
+		ORDER BY {newest log_search}
+		LIMIT $5`, ws, tx.WordQuery(string(ws), db.Words(address), nil), time.Unix(0, 0), until, limit)
+}
+
+// updateErased leaves of an entry only what it is and when it was.
+func updateErased(tx *db.Tx, e Entry) error {
+	_, err := tx.Exec(`
+		UPDATE log_entry SET message = $1, endpoint = $2, details = $3
+		WHERE workspace_id = $4 AND id = $5`, e.Message, e.Endpoint, string(write(e.Details)), e.Workspace, e.ID)
+	return err
+}

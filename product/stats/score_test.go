@@ -1,0 +1,118 @@
+package stats_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/app/apptest"
+	"postrider/product/domain"
+	"postrider/product/plan"
+)
+
+// codes are the actions of a scorecard.
+func codes(answer apptest.Answer) string {
+	var list []string
+	for _, action := range rows(answer, "actions") {
+		list = append(list, action["code"].(string))
+		if !strings.HasSuffix(action["message"].(string), ".") || action["title"] == "" {
+			list = append(list, "without a sentence")
+		}
+	}
+	return strings.Join(list, " ")
+}
+
+func components(answer apptest.Answer) string {
+	var list []string
+	for _, c := range rows(answer, "components") {
+		list = append(list, fmt.Sprintf("%v=%v", c["key"], c["score"]))
+	}
+	return strings.Join(list, " ")
+}
+
+// outcomes records what became of many mails to a provider.
+func outcomes(t *testing.T, in *apptest.Installation, isp, kind string, count int, more fields) {
+	t.Helper()
+	var events []happened
+	for range count {
+		data := fields{"previous_status": "queued", "isp": isp}
+		for name, value := range more {
+			data[name] = value
+		}
+		events = append(events, happened{kind, "ann@example.net", in.Clock.Now(), data})
+	}
+	record(t, in, events...)
+}
+
+func TestGoodMailIsGradedWell(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Send("ann@google.test")
+		in.Deliver()
+		follow(t, in)
+		answer := get(t, in, "/stats/deliverability")
+		if answer.Text("grade") != "A" || components(answer) != "authentication=100 bounces=100 complaints=100 provider_health=100" || codes(answer) != "" {
+			t.Errorf("the scorecard is %s", answer.Raw)
+		}
+		domains, providers := rows(answer, "domains"), rows(answer, "providers")
+		if len(domains) != 1 || domains[0]["domain"] != apptest.Domain || domains[0]["alignment"] != "pass" || domains[0]["dmarc_policy"] != "none" {
+			t.Errorf("domains: %v", domains)
+		}
+		if len(providers) != 1 || providers[0]["isp"] != "google" || providers[0]["status"] != "healthy" || providers[0]["last_block"] != nil {
+			t.Errorf("providers: %v", providers)
+		}
+		in.Clock.Advance(31 * 24 * time.Hour)
+		if got := codes(get(t, in, "/stats/deliverability")); got != "raise_dmarc_policy" {
+			t.Errorf("after a good month the actions are %q", got)
+		}
+	})
+}
+
+func TestBadMailTellsWhatToDo(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		outcomes(t, in, "google", "email.delivered", 90, nil)
+		outcomes(t, in, "google", "email.bounced", 10, fields{"bounce": fields{"class": "block"}})
+		outcomes(t, in, "yahoo", "email.delivered", 100, nil)
+		outcomes(t, in, "yahoo", "email.delivery_delayed", 30, fields{"previous_status": "", "delay": fields{"first": true, "class": "soft"}})
+		outcomes(t, in, "yahoo", "email.complained", 2, fields{"previous_status": "delivered"})
+		outcomes(t, in, "other", "email.delivered", 15, nil)
+		outcomes(t, in, "other", "email.bounced", 5, fields{"bounce": fields{"class": "hard"}})
+		outcomes(t, in, "proton", "email.delivered", 3, nil)
+		if _, err := in.App.Domains.Register(context.Background(), in.Workspace, plan.Unlimited, domain.Registration{Domain: "new.test"}); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, in)
+		answer := get(t, in, "/stats/deliverability")
+		want := "publish_dkim publish_spf publish_dmarc fix_return_path reduce_bounces reduce_complaints ask_provider slow_down review_provider"
+		if got := codes(answer); got != want {
+			t.Errorf("actions are %s, want %s", got, want)
+		}
+		status := map[string]any{}
+		for _, p := range rows(answer, "providers") {
+			status[p["isp"].(string)] = p["status"]
+			if p["isp"] == "google" && (p["block_rate"] != 0.1 || p["last_block"] == nil) {
+				t.Errorf("google is %v", p)
+			}
+		}
+		if got := fmt.Sprint(status); got != "map[google:blocked other:degraded proton:healthy yahoo:degraded]" {
+			t.Errorf("providers are %s", got)
+		}
+		if answer.Text("grade") != "F" {
+			t.Errorf("such mail is graded %s: %s", answer.Text("grade"), components(answer))
+		}
+	})
+}
+
+func TestWorkspaceWithoutDomainsIsToldToAddOne(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		_, key := in.NewWorkspace(plan.Free)
+		answer := in.CallAs(key, "GET", "/stats/deliverability", nil, nil)
+		if codes(answer) != "add_domain" || components(answer) != "authentication=0 bounces=100 complaints=100 provider_health=100" {
+			t.Errorf("the scorecard is %s", answer.Raw)
+		}
+	})
+}
