@@ -238,3 +238,14 @@ func selectRank(tx *db.Tx, s span, kind rankKind, limit int) ([]rankRow, error) 
 		ORDER BY total DESC, name
 		LIMIT $6`, s.args(string(kind), limit)...)
 }
+
+// deleteNames removes the oldest names, of all workspaces.
+func deleteNames(tx *db.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(`
+		DELETE FROM stats_rank
+		WHERE (workspace_id, facet, kind, day, name) IN (
+			SELECT workspace_id, facet, kind, day, name FROM stats_rank
+			WHERE day < $1
+			ORDER BY day
+			LIMIT $2)`, before, limit)
+}

@@ -64,3 +64,4 @@ CREATE TABLE stats_rank (
     sent         BIGINT NOT NULL,
     PRIMARY KEY (workspace_id, facet, kind, day, name)
 );
+CREATE INDEX stats_rank_day ON stats_rank (day);

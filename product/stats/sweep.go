@@ -1,0 +1,32 @@
+package stats
+
+import (
+	"context"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/queue"
+)
+
+const (
+	// keepNames is how long subjects, recipient domains and tags are kept by name: a year to compare with, and a month. Counts without
+	// names stay.
+	keepNames  = 396 * 24 * time.Hour
+	sweepEvery = time.Hour
+	sweepBatch = 500
+)
+
+// Workers returns what has to be done again and again.
+func (s *Service) Workers() []queue.Worker {
+	return []queue.Worker{{Name: "old statistics", Step: s.sweep, Every: sweepEvery}}
+}
+
+// sweep removes names that are too old to be of use.
+func (s *Service) sweep(ctx context.Context) (bool, error) {
+	var removed int64
+	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
+		removed, err = deleteNames(tx, tx.Now().Add(-keepNames), sweepBatch)
+		return err
+	})
+	return removed == sweepBatch, err
+}
