@@ -85,7 +85,7 @@ func assemble(tx *db.Tx, e Email) (record Record, content storedContent, err err
 	if e.Status == Failed || e.Status == Bounced || e.Status == Suppressed {
 		record.Failure = e.Failure
 	}
-	if record.Headers == nil {
+	if record.Headers == nil && !content.forgotten {
 		record.Headers = map[string]string{}
 	}
 	for _, r := range recipients {

@@ -127,6 +127,13 @@ func (s *Service) Peek(ctx context.Context, ws space.ID, id string) (t Taken, er
 		if t.Email.Source == SourceNotice {
 			return api.NotFound("email")
 		}
+		content, err := selectContent(tx, ws, t.Email.ID)
+		if err != nil {
+			return err
+		}
+		if content.forgotten {
+			return api.NotFound("message")
+		}
 		domains, err := s.domains.Load(tx, []domain.ID{t.Email.Domain})
 		found, ok := domains[t.Email.Domain]
 		if err == nil && !ok {

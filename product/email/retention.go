@@ -1,0 +1,99 @@
+package email
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/platform/space"
+	"postrider/product/plan"
+)
+
+const (
+	// sweepEvery is how long contents may stay after their time; sweepBatch is how many emails one transaction looks at.
+	sweepEvery = time.Hour
+	sweepBatch = 200
+)
+
+// Workers returns what has to be done again and again.
+func (s *Service) Workers() []queue.Worker {
+	return []queue.Worker{{Name: "old contents of emails", Step: s.SweepContents, Every: sweepEvery}}
+}
+
+// SweepContents removes what emails say once it is older than the plan keeps it, workspace by workspace. That an email was sent, to whom
+// and what became of it, stays. What a plan keeps is decided now, so that an upgrade counts for all that is still there.
+func (s *Service) SweepContents(ctx context.Context) (bool, error) {
+	var ws space.ID
+	more := false
+	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
+		if ws, err = nextWorkspace(tx, s.swept); err != nil {
+			return err
+		}
+		plans, err := s.accounts.Plans(tx, []space.ID{ws})
+		if err != nil {
+			return err
+		}
+		keep, ends := s.keeps(plans[ws])
+		if !ends {
+			return nil
+		}
+		more, err = sweepContents(tx, ws, tx.Now().Add(-keep))
+		return err
+	})
+	switch {
+	case errors.Is(err, db.ErrNotFound):
+		s.swept = "" // all were visited
+		return false, nil
+	case err == nil && !more:
+		s.swept = ws
+	}
+	return err == nil, err
+}
+
+// keeps returns how long a plan keeps contents; ends is false if it keeps them for good.
+func (s *Service) keeps(name plan.Name) (span time.Duration, ends bool) {
+	p, err := s.plans.Get(name)
+	if err != nil || p.Limits.LogRetentionDays == nil {
+		return 0, false
+	}
+	return time.Duration(*p.Limits.LogRetentionDays) * 24 * time.Hour, true
+}
+
+// sweepContents goes on with a workspace and tells whether there is more to do. Emails that are still to be sent are come back to.
+func sweepContents(tx *db.Tx, ws space.ID, before time.Time) (more bool, err error) {
+	late, err := selectUnswept(tx, ws, sweepBatch)
+	if err != nil {
+		return false, err
+	}
+	if err := deleteUnswept(tx, ws, late); err != nil {
+		return false, err
+	}
+	from, err := selectSwept(tx, ws)
+	if err != nil {
+		return false, err
+	}
+	old, err := selectOld(tx, ws, from, before, sweepBatch)
+	if err != nil {
+		return false, err
+	}
+	over, open := late, []ID(nil)
+	for _, e := range old {
+		if e.status.Terminal() {
+			over = append(over, e.id)
+		} else {
+			open = append(open, e.id)
+		}
+	}
+	if err := removeContents(tx, ws, over); err != nil {
+		return false, err
+	}
+	if err := insertUnswept(tx, ws, open); err != nil {
+		return false, err
+	}
+	if len(old) > 0 {
+		err = upsertSwept(tx, ws, old[len(old)-1].createdAt)
+	}
+	return len(old) == sweepBatch, err
+}
