@@ -1,11 +1,13 @@
 package audience
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 
 	"postrider/platform/db"
 	"postrider/platform/space"
+	"postrider/product/audience/internal/filter"
 )
 
 // Names are what contacts of a workspace can have, be on and be in, for those who mention it.
@@ -40,6 +42,30 @@ func (n Names) Properties() (keys []string, types map[string]string) {
 		types[key] = string(p.Type)
 	}
 	return slices.Sorted(maps.Keys(types)), types
+}
+
+// Matches is Service.Matches for those who ask more than once in a transaction.
+func (n Names) Matches(tx *db.Tx, ws space.ID, rules json.RawMessage, id ContactID, happened map[string]any) (bool, error) {
+	known := n.known
+	known.Events = true
+	tree, err := filter.Parse(rules, known.Schema)
+	if err != nil {
+		return false, wrongFilter("rules", err)
+	}
+	facts := &filter.Contact{}
+	if id != "" {
+		c, err := find(tx, ws, string(id))
+		if err != nil {
+			return false, err
+		}
+		details, err := loadDetails(tx, []Contact{c})
+		if err != nil {
+			return false, err
+		}
+		facts = details[0].facts(known)
+	}
+	facts.Event = happened
+	return tree.Matches(facts, tx.Now()), nil
 }
 
 // Delete deletes a contact and tells of it. What the suppression list says of the address stays.

@@ -162,29 +162,11 @@ func (s *Service) CheckRules(tx *db.Tx, ws space.ID, field string, rules json.Ra
 // Matches tells whether a tree of rules is true of a contact and of what an event says. Without a contact only rules about the event
 // can be true.
 func (s *Service) Matches(tx *db.Tx, ws space.ID, rules json.RawMessage, id ContactID, happened map[string]any) (bool, error) {
-	known, err := loadSchema(tx, ws)
+	names, err := s.Names(tx, ws)
 	if err != nil {
 		return false, err
 	}
-	known.Events = true
-	tree, err := filter.Parse(rules, known.Schema)
-	if err != nil {
-		return false, wrongFilter("rules", err)
-	}
-	facts := &filter.Contact{}
-	if id != "" {
-		c, err := find(tx, ws, string(id))
-		if err != nil {
-			return false, err
-		}
-		details, err := loadDetails(tx, []Contact{c})
-		if err != nil {
-			return false, err
-		}
-		facts = details[0].facts(known)
-	}
-	facts.Event = happened
-	return tree.Matches(facts, tx.Now()), nil
+	return names.Matches(tx, ws, rules, id, happened)
 }
 
 // Recipient returns a contact as mail is made for it.

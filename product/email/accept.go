@@ -130,6 +130,8 @@ func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from 
 	id := ID(s.world.NewID())
 	if draft.posted != nil {
 		id = draft.posted.id
+	} else if draft.id != "" {
+		id = draft.id
 	}
 	a.email = newEmail(id, sender, draft, from, now)
 	if a.content.Text == "" && a.content.HTML != "" && !draft.skipTextFromHTML {
@@ -139,6 +141,11 @@ func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from 
 	if !draft.ScheduledAt.IsZero() {
 		due = draft.ScheduledAt
 	}
+	if s.delay != nil && !sender.Test {
+		if earliest := now.Add(s.delay(ctx, sender.Workspace, from.TenantID, len(draft.To)+len(draft.Cc)+len(draft.Bcc))); earliest.After(due) {
+			due = earliest // a schedule is no way around it
+		}
+	}
 	for _, group := range []struct {
 		kind Kind
 		list []address.Address
@@ -147,7 +154,7 @@ func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from 
 			r := Recipient{ID: RecipientID(s.world.NewID()), Workspace: sender.Workspace, Email: a.email.ID, Position: len(a.recipients),
 				Kind: group.kind, Address: to.Addr(), State: a.email.Status, ISP: isp(to)}
 			a.recipients = append(a.recipients, r)
-			a.items = append(a.items, queue.Item{ID: string(r.ID), Lane: LaneOf(a.email.Node()), Rank: queue.Urgent, Flow: a.email.flow(), Due: due})
+			a.items = append(a.items, queue.Item{ID: string(r.ID), Lane: LaneOf(a.email.Node()), Rank: rankOf(sender.Source), Flow: a.email.flow(), Due: due})
 		}
 	}
 	a.email.Recipients = len(a.recipients)
@@ -172,7 +179,7 @@ func newEmail(id ID, sender Sender, draft Draft, from domain.Domain, now time.Ti
 		Addresses: Addresses{To: display(draft.To), Cc: display(draft.Cc), Bcc: display(draft.Bcc), ReplyTo: display(draft.ReplyTo)},
 		Tags:      draft.Tags, Metadata: draft.Metadata, IdempotencyKey: draft.IdempotencyKey,
 		TrackOpens: from.OpenTracking, TrackClicks: from.ClickTracking, ListUnsubscribe: draft.ListUnsubscribe, Topic: draft.Topic,
-		Template: draft.Template, TemplateVersion: draft.TemplateVersion, CreatedAt: now, UpdatedAt: now, QueuedAt: now,
+		Template: draft.Template, TemplateVersion: draft.TemplateVersion, Contact: draft.Contact, Run: draft.Run, CreatedAt: now, UpdatedAt: now, QueuedAt: now,
 	}
 	if e.MessageID == "" {
 		e.MessageID = message.NewMessageID(string(id), draft.From.Domain)

@@ -35,11 +35,15 @@ type Draft struct {
 	// Topic is what the mail is about, if recipients can choose that.
 	Topic string
 	// Template and TemplateVersion are what the content was made from, if it was.
-	Template         string
-	TemplateVersion  int64
+	Template        string
+	TemplateVersion int64
+	// Contact is whom the mail is for, and Run the run of an automation that sends it, if there are any.
+	Contact, Run     string
 	IdempotencyKey   string
 	MessageID        string
 	skipTextFromHTML bool
+	// id is that of the email, if it was chosen before.
+	id ID
 	// posted is the message itself, if it came ready made.
 	posted *readyMade
 }

@@ -3,13 +3,14 @@
 // Accept stores an email with its recipients, its first event and its queue items in one transaction. Delivery, a floor above, takes
 // recipients when they are due and reports what happened to them; Record writes that down.
 //
-//	Owns     email, email_content, email_recipient, email_attachment, email_attempt, email_tracking
+//	Owns     email, email_content, email_recipient, email_attachment, email_attempt, email_tracking, email_swept, email_unswept
 //	Queues   mail (one item a recipient)
 //	Emits    email.queued, .scheduled, .accepted, .sent, .delivered, .delivery_delayed, .bounced, .failed, .suppressed,
 //	         .complained, .cancelled, .opened, .clicked
 package email
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"time"
@@ -103,7 +104,11 @@ type Email struct {
 	// Template and TemplateVersion are what the email was made from; empty and 0 if it was not.
 	Template        string
 	TemplateVersion int64
-	Failure         *Failure
+	// Broadcast is what the email is part of; Contact and List are whom and what an unsubscribe link in it is about. All may be empty.
+	Broadcast, Contact, List string
+	// Run is the run of an automation that sent it; empty if none did.
+	Run     string
+	Failure *Failure
 
 	CreatedAt, UpdatedAt, ScheduledAt, QueuedAt, SentAt, DeliveredAt time.Time
 	// ExpiresAt is when we stop trying.
@@ -245,7 +250,9 @@ type Service struct {
 	webhooks      *webhook.Service
 	suppressions  *suppression.Service
 	topics        Topics
+	swept         space.ID // whose old contents were looked at last; the worker's own
 	templates     *template.Service
+	delay         Delay
 	// archives bounds how many archives are held in memory to be looked into.
 	archives *semaphore.Weighted
 }
@@ -273,7 +280,12 @@ type Parts struct {
 	Suppressions *suppression.Service
 	Topics       Topics
 	Templates    *template.Service
+	// Delay slows senders down who have to be; nil slows nobody.
+	Delay Delay
 }
+
+// Delay tells how long new mail of a workspace and managed customer to a number of recipients has to wait.
+type Delay func(ctx context.Context, ws space.ID, tenant string, recipients int) time.Duration
 
 // maxArchives times the largest file is what looking into archives may cost.
 const maxArchives = 8
@@ -283,7 +295,7 @@ func New(w world.World, d *db.DB, parts Parts) *Service {
 	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, tenants: parts.Tenants,
 		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"), customerHosts: parts.CustomerHosts,
 		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam,
-		webhooks: parts.Webhooks, suppressions: parts.Suppressions, topics: parts.Topics, templates: parts.Templates}
+		webhooks: parts.Webhooks, suppressions: parts.Suppressions, topics: parts.Topics, templates: parts.Templates, delay: parts.Delay}
 	if s.spam == nil {
 		s.spam = spam.Builtin{}
 	}

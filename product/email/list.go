@@ -18,24 +18,25 @@ const maxPage = 200
 
 // listQuery are the filters and the place of a page of emails.
 type listQuery struct {
-	Limit    int       `query:"limit" doc:"Rows of a page, at most 200." example:"50"`
-	Cursor   string    `query:"cursor" doc:"next_cursor of the page before, unchanged."`
-	After    string    `query:"after" doc:"Id of the last email of the page before."`
-	Before   string    `query:"before" doc:"Id of the first email of the page after."`
-	Order    string    `query:"order" doc:"desc (newest first) or asc." example:"desc"`
-	Status   []string  `query:"status" doc:"One or more states." example:"delivered"`
-	Domain   string    `query:"domain" doc:"Name or id of the sending domain." example:"acme.test"`
-	Search   string    `query:"search" doc:"Part of the subject, an address, the message id or the id."`
-	Q        string    `query:"q" doc:"The same as search."`
-	To       string    `query:"to" doc:"Part of a recipient's address."`
-	From     string    `query:"from" doc:"Part of the sender."`
-	Tag      string    `query:"tag" doc:"name:value" example:"category:welcome"`
-	Template string    `query:"template_id" doc:"Id of the template it was made from."`
-	Tenant   string    `query:"managed_tenant_id" doc:"Id of the managed customer whose mail it is."`
-	Since    time.Time `query:"since" doc:"Created at or after."`
-	Until    time.Time `query:"until" doc:"Created before."`
-	Start    time.Time `query:"start" doc:"The same as since."`
-	End      time.Time `query:"end" doc:"The same as until."`
+	Limit     int       `query:"limit" doc:"Rows of a page, at most 200." example:"50"`
+	Cursor    string    `query:"cursor" doc:"next_cursor of the page before, unchanged."`
+	After     string    `query:"after" doc:"Id of the last email of the page before."`
+	Before    string    `query:"before" doc:"Id of the first email of the page after."`
+	Order     string    `query:"order" doc:"desc (newest first) or asc." example:"desc"`
+	Status    []string  `query:"status" doc:"One or more states." example:"delivered"`
+	Domain    string    `query:"domain" doc:"Name or id of the sending domain." example:"acme.test"`
+	Search    string    `query:"search" doc:"Part of the subject, an address, the message id or the id."`
+	Q         string    `query:"q" doc:"The same as search."`
+	To        string    `query:"to" doc:"Part of a recipient's address."`
+	From      string    `query:"from" doc:"Part of the sender."`
+	Tag       string    `query:"tag" doc:"name:value" example:"category:welcome"`
+	Template  string    `query:"template_id" doc:"Id of the template it was made from."`
+	Broadcast string    `query:"broadcast_id" doc:"Id of the broadcast it is part of."`
+	Tenant    string    `query:"managed_tenant_id" doc:"Id of the managed customer whose mail it is."`
+	Since     time.Time `query:"since" doc:"Created at or after."`
+	Until     time.Time `query:"until" doc:"Created before."`
+	Start     time.Time `query:"start" doc:"The same as since."`
+	End       time.Time `query:"end" doc:"The same as until."`
 }
 
 func (q *listQuery) check() error {
@@ -66,6 +67,9 @@ func (q *listQuery) check() error {
 	if q.Template != "" && !api.IsID(q.Template) {
 		wrong.Add("template_id", "Must be the id of a template.")
 	}
+	if q.Broadcast != "" && !api.IsID(q.Broadcast) {
+		wrong.Add("broadcast_id", "Must be the id of a broadcast.")
+	}
 	if q.Tenant != "" && !api.IsID(q.Tenant) {
 		wrong.Add("managed_tenant_id", "Must be the id of a managed customer.")
 	}
@@ -89,7 +93,7 @@ func (q *listQuery) check() error {
 
 // name is the query without its place: a cursor is bound to it.
 func (q listQuery) name() string {
-	return fmt.Sprintf("emails %q %q %q %q %q %q %q %q %q %d %d", q.Order, q.Status, q.Domain, q.Search, q.To, q.From, q.Tag, q.Tenant, q.Template, q.Since.UnixMicro(), q.Until.UnixMicro())
+	return fmt.Sprintf("emails %q %q %q %q %q %q %q %q %q %q %d %d", q.Order, q.Status, q.Domain, q.Search, q.To, q.From, q.Tag, q.Tenant, q.Template, q.Broadcast, q.Since.UnixMicro(), q.Until.UnixMicro())
 }
 
 // list returns a page of emails and the cursor of the next one, empty if there is none.

@@ -3,7 +3,6 @@ package email
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"postrider/platform/blob"
 	"postrider/platform/db"
@@ -16,33 +15,36 @@ func insertEmails(tx *db.Tx, all []acceptance) error {
 	for _, a := range all {
 		e := a.email
 		values = append(values, e.ID, e.Workspace, e.Domain, db.NullText(e.Tenant), db.NullText(e.KeyID), e.Source, e.MessageID, e.Status, e.From,
-			e.FromDomain, encode(e.Addresses), e.Subject, encode(e.Tags), string(orEmptyObject(e.Metadata)), searchText(e),
+			e.FromDomain, db.JSON(e.Addresses), e.Subject, db.JSON(e.Tags), string(orEmptyObject(e.Metadata)), searchText(e),
 			db.NullText(e.IdempotencyKey), e.SizeBytes, e.Attachments, e.Recipients, e.TrackOpens, e.TrackClicks, e.ListUnsubscribe, db.NullText(e.Topic), db.NullText(e.Template), e.TemplateVersion, e.Test, e.Provider, db.NullText(e.ReturnPath),
-			e.CreatedAt, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.ExpiresAt)
+			db.NullText(e.Broadcast), db.NullText(e.Contact), db.NullText(e.List), db.NullText(e.Run), e.CreatedAt, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.ExpiresAt)
 	}
 	_, err := tx.InsertRows(`
 		INSERT INTO email (id, workspace_id, domain_id, tenant_id, api_key_id, source, message_id, status, sender, sender_domain,
 			addresses, subject, tags, metadata, search, idempotency_key, size_bytes, attachment_count, recipient_count,
-			track_opens, track_clicks, list_unsubscribe, topic_id, template_id, template_version, test, provider, return_path, created_at, updated_at, scheduled_at, queued_at, expires_at)`, 33, values, ``)
+			track_opens, track_clicks, list_unsubscribe, topic_id, template_id, template_version, test, provider, return_path, broadcast_id, contact_id, list_id, automation_run_id, created_at, updated_at,
+			scheduled_at, queued_at, expires_at)`, 37, values, ``)
 	return err
 }
 
 const emailColumns = `email.id, email.workspace_id, domain_id, tenant_id, api_key_id, source, message_id, status, delayed, sender,
 	sender_domain, addresses, subject, tags, metadata, idempotency_key, size_bytes, attachment_count, recipient_count, track_opens,
-	track_clicks, email.opens, email.clicks, list_unsubscribe, topic_id, template_id, template_version, test, provider, return_path, failure, created_at, updated_at, scheduled_at, queued_at, sent_at, email.delivered_at, expires_at`
+	track_clicks, email.opens, email.clicks, list_unsubscribe, topic_id, template_id, template_version, test, provider, return_path,
+	email.broadcast_id, email.contact_id, email.list_id, email.automation_run_id, failure, created_at, updated_at, scheduled_at, queued_at, sent_at, email.delivered_at, expires_at`
 
 func scanEmail(s db.Scanner) (Email, error) {
 	var e Email
 	var addresses, tags, metadata, failure string
 	err := s.Scan(&e.ID, &e.Workspace, &e.Domain, db.Text(&e.Tenant), db.Text(&e.KeyID), &e.Source, &e.MessageID, &e.Status, &e.Delayed, &e.From,
 		&e.FromDomain, &addresses, &e.Subject, &tags, &metadata, db.Text(&e.IdempotencyKey), &e.SizeBytes, &e.Attachments, &e.Recipients,
-		&e.TrackOpens, &e.TrackClicks, &e.Opens, &e.Clicks, &e.ListUnsubscribe, db.Text(&e.Topic), db.Text(&e.Template), &e.TemplateVersion, &e.Test, &e.Provider, db.Text(&e.ReturnPath), db.Text(&failure), db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), db.Time(&e.ScheduledAt),
+		&e.TrackOpens, &e.TrackClicks, &e.Opens, &e.Clicks, &e.ListUnsubscribe, db.Text(&e.Topic), db.Text(&e.Template), &e.TemplateVersion, &e.Test, &e.Provider, db.Text(&e.ReturnPath),
+		db.Text(&e.Broadcast), db.Text(&e.Contact), db.Text(&e.List), db.Text(&e.Run), db.Text(&failure), db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), db.Time(&e.ScheduledAt),
 		db.Time(&e.QueuedAt), db.Time(&e.SentAt), db.Time(&e.DeliveredAt), db.Time(&e.ExpiresAt))
 	if err != nil {
 		return e, err
 	}
 	e.Metadata = json.RawMessage(metadata)
-	return e, errors.Join(decode(addresses, &e.Addresses), decode(tags, &e.Tags), decode(failure, &e.Failure))
+	return e, errors.Join(db.FromJSON(addresses, &e.Addresses), db.FromJSON(tags, &e.Tags), db.FromJSON(failure, &e.Failure))
 }
 
 // lockEmailsOfRecipients serves delivery, which works across workspaces.
@@ -71,7 +73,7 @@ func lockEmail(tx *db.Tx, ws space.ID, id ID) (Email, error) {
 func updateEmail(tx *db.Tx, e Email) error {
 	var failure any
 	if e.Failure != nil {
-		failure = encode(e.Failure)
+		failure = db.JSON(e.Failure)
 	}
 	_, err := tx.Exec(`
 		UPDATE email SET status = $1, delayed = $2, failure = $3, updated_at = $4, scheduled_at = $5, queued_at = $6, sent_at = $7,
@@ -93,7 +95,7 @@ func insertContents(tx *db.Tx, all []acceptance) error {
 		if a.posted != nil {
 			raw, rawBlob = a.posted.raw, a.posted.blob
 		}
-		values = append(values, a.email.ID, a.email.Workspace, db.NullText(c.HTML), db.NullText(c.Text), encode(c.Headers), db.NullText(a.contentBlob),
+		values = append(values, a.email.ID, a.email.Workspace, db.NullText(c.HTML), db.NullText(c.Text), db.JSON(c.Headers), db.NullText(a.contentBlob),
 			raw, db.NullText(string(rawBlob)))
 	}
 	_, err := tx.InsertRows(`INSERT INTO email_content (email_id, workspace_id, html, text, headers, blob, raw, raw_blob)`, 8, values, ``)
@@ -107,6 +109,8 @@ type storedContent struct {
 	// raw or rawBlob is the message itself, if it came ready made.
 	raw     []byte
 	rawBlob blob.Ref
+	// forgotten means that its time is over.
+	forgotten bool
 }
 
 func (c storedContent) readyMade() bool { return c.raw != nil || c.rawBlob != "" }
@@ -117,8 +121,8 @@ func selectContent(tx *db.Tx, ws space.ID, id ID) (storedContent, error) {
 		if err := s.Scan(db.Text(&c.HTML), db.Text(&c.Text), &headers, db.Text(&ref), &c.raw, db.Text(&rawRef)); err != nil {
 			return c, err
 		}
-		c.blob, c.rawBlob = blob.Ref(ref), blob.Ref(rawRef)
-		return c, decode(headers, &c.Headers)
+		c.blob, c.rawBlob, c.forgotten = blob.Ref(ref), blob.Ref(rawRef), headers == ""
+		return c, db.FromJSON(headers, &c.Headers)
 	}, `
 		SELECT html, text, headers, blob, raw, raw_blob FROM email_content
 		WHERE workspace_id = $1 AND email_id = $2`, ws, id)
@@ -150,7 +154,7 @@ func scanRecipient(s db.Scanner) (Recipient, error) {
 	if code != nil {
 		r.SMTPCode = *code
 	}
-	return r, decode(bounce, &r.Bounce)
+	return r, db.FromJSON(bounce, &r.Bounce)
 }
 
 // selectRecipientsByID serves delivery, which works across workspaces.
@@ -186,7 +190,7 @@ func selectStates(tx *db.Tx, emails []ID) ([]recipientState, error) {
 func updateRecipient(tx *db.Tx, r Recipient) error {
 	var bounce, code any
 	if r.Bounce != nil {
-		bounce = encode(r.Bounce)
+		bounce = db.JSON(r.Bounce)
 	}
 	if r.SMTPCode != 0 {
 		code = r.SMTPCode
@@ -226,7 +230,7 @@ func insertAttempts(tx *db.Tx, rows []attemptRow) error {
 	for _, row := range rows {
 		r, a := row.recipient, row.attempt
 		values = append(values, a.ID, r.Workspace, r.Email, r.ID, a.Number, r.Address, a.Outcome, a.Stage, a.StartedAt, a.FinishedAt, a.NextAt,
-			encode(a.AttemptDetails))
+			db.JSON(a.AttemptDetails))
 	}
 	_, err := tx.InsertRows(`
 		INSERT INTO email_attempt (id, workspace_id, email_id, recipient_id, number, recipient, outcome, stage, started_at,
@@ -258,25 +262,6 @@ func countAttempts(tx *db.Tx, ws space.ID, id ID, recipient string) (int64, erro
 	return db.One(tx, db.Value[int64], `
 		SELECT COUNT(*) FROM email_attempt
 		WHERE workspace_id = $1 AND email_id = $2 AND ($3 = '' OR recipient = $3)`, ws, id, recipient)
-}
-
-func encode(value any) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		panic(fmt.Sprintf("email: %T cannot be stored: %v", value, err))
-	}
-	return string(raw)
-}
-
-// decode reads stored JSON; empty text leaves the target as it is.
-func decode(text string, target any) error {
-	if text == "" {
-		return nil
-	}
-	if err := json.Unmarshal([]byte(text), target); err != nil {
-		return fmt.Errorf("stored JSON: %w", err)
-	}
-	return nil
 }
 
 func cancelRecipients(tx *db.Tx, ws space.ID, id ID) error {

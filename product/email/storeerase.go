@@ -51,6 +51,6 @@ func eraseEmail(tx *db.Tx, e Email) error {
 	_, err := tx.Exec(`
 		UPDATE email SET addresses = $1, subject = $2, metadata = $3, search = $4, failure = NULL, attachment_count = $5
 		WHERE workspace_id = $6 AND id = $7`,
-		encode(e.Addresses), e.Subject, string(orEmptyObject(e.Metadata)), searchText(e), e.Attachments, e.Workspace, e.ID)
+		db.JSON(e.Addresses), e.Subject, string(orEmptyObject(e.Metadata)), searchText(e), e.Attachments, e.Workspace, e.ID)
 	return err
 }

@@ -60,12 +60,15 @@ func (p *pageQuery) filter(q listQuery) {
 		p.asked = append(p.asked, db.Words(q.From)...)
 	}
 	if name, value, ok := strings.Cut(q.Tag, ":"); ok {
-		p.add(`REPLACE(tags, ?, '') <> tags`, encode(Tag{name, value})) // unlike LIKE, it minds the case on both engines
+		p.add(`REPLACE(tags, ?, '') <> tags`, db.JSON(Tag{name, value})) // unlike LIKE, it minds the case on both engines
 		p.whole = append(p.whole, wordOfTag(Tag{name, value}))
 	}
 	if q.Template != "" {
 		p.add("template_id = ?", q.Template)
 		p.whole = append(p.whole, wordOfTemplate(q.Template))
+	}
+	if q.Broadcast != "" {
+		p.add("email.broadcast_id = ?", q.Broadcast)
 	}
 	if q.Tenant != "" {
 		p.add("tenant_id = ?", q.Tenant)

@@ -79,7 +79,7 @@ func selectHeaders(tx *db.Tx, emails map[ID]*Email) (map[ID]map[string]string, e
 		if err := s.Scan(&r.email, &text); err != nil {
 			return r, err
 		}
-		return r, decode(text, &r.headers)
+		return r, db.FromJSON(text, &r.headers)
 	}, `
 		SELECT email_id, headers FROM email_content
 		WHERE email_id {in $1}`, ids)

@@ -75,7 +75,8 @@ func (b *batch) suppress(r *Recipient, why *stop) error {
 
 // UnsubscribeLink is where the recipient of a mail unsubscribes. A message that is only looked at has no recipient yet.
 func (s *Service) UnsubscribeLink(t Taken) string {
-	return s.suppressions.Link(s.linkBase(t.Domain), suppression.Claims{Workspace: t.Email.Workspace, Address: t.Recipient.Address, Email: string(t.Email.ID), Topic: t.Email.Topic})
+	return s.suppressions.Link(s.linkBase(t.Domain), suppression.Claims{Workspace: t.Email.Workspace, Address: t.Recipient.Address, Email: string(t.Email.ID), Topic: t.Email.Topic,
+		Contact: t.Email.Contact, List: t.Email.List, Broadcast: t.Email.Broadcast})
 }
 
 // entry is what the list is told of a refusal.

@@ -145,7 +145,7 @@ func newRow(e Email) Row {
 		tags = []Tag{}
 	}
 	return Row{
-		Object: "email", ID: e.ID, MessageID: e.MessageID, TemplateID: api.Ref(e.Template), Version: version, Status: e.Status, LastEvent: LastEvent(e.Status, e.Delayed), From: e.From,
+		Object: "email", ID: e.ID, MessageID: e.MessageID, TemplateID: api.Ref(e.Template), Version: version, BroadcastID: api.Ref(e.Broadcast), RunID: api.Ref(e.Run), ContactID: api.Ref(e.Contact), Status: e.Status, LastEvent: LastEvent(e.Status, e.Delayed), From: e.From,
 		To: e.Addresses.To, Cc: e.Addresses.Cc, Bcc: e.Addresses.Bcc, ReplyTo: e.Addresses.ReplyTo, Subject: e.Subject,
 		CreatedAt: api.Time(e.CreatedAt), UpdatedAt: api.Time(e.UpdatedAt), ScheduledAt: api.Time(e.ScheduledAt), QueuedAt: api.Time(e.QueuedAt),
 		SentAt: api.Time(e.SentAt), DeliveredAt: api.Time(e.DeliveredAt), DomainID: string(e.Domain), TenantID: api.Ref(e.Tenant),

@@ -1,0 +1,169 @@
+// Package broadcast measures how fast a broadcast to a large list is handed to the mail queue, and what memory that takes.
+package broadcast
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"postrider/app"
+	"postrider/platform/blob"
+	"postrider/platform/db"
+	"postrider/platform/db/dbtest"
+	"postrider/platform/seal"
+	"postrider/product/delivery"
+	"postrider/product/plan"
+	"postrider/world"
+)
+
+const (
+	people = 100_000
+	// bound is how many recipients a second must be handed over on the embedded database.
+	bound = 2000
+	// memoryBound is how much the heap may grow, in MB, whatever the number of recipients.
+	memoryBound = 200
+	listID      = "00000000-0000-7000-8000-0000000000c1"
+)
+
+// BenchmarkHandOver sends a broadcast to 100,000 people and reports how many a second were written down and handed to the mail queue.
+func BenchmarkHandOver(b *testing.B) {
+	for _, engine := range []string{"sqlite", "postgres"} {
+		b.Run(engine, func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				a, key := assemble(b, engine)
+				id := send(b, a, key)
+				runtime.GC()
+				var before, now runtime.MemStats
+				runtime.ReadMemStats(&before)
+				peak := before.HeapAlloc
+				b.StartTimer()
+				start, cpu := time.Now(), cpuSeconds(b)
+				for busy := true; busy; {
+					var err error
+					if busy, err = a.Broadcasts.Step(context.Background()); err != nil {
+						b.Fatal(err)
+					}
+					runtime.ReadMemStats(&now)
+					peak = max(peak, now.HeapAlloc)
+				}
+				took, used := time.Since(start), cpuSeconds(b)-cpu
+				check(b, a, id)
+				rate := people / took.Seconds()
+				grown := float64(peak-before.HeapAlloc) / 1e6
+				b.ReportMetric(rate, "recipients/s")
+				b.ReportMetric(grown, "heap-MB")
+				b.ReportMetric(people/used, "recipients/cpu-s")
+				b.Logf("%.0f recipients/s (bound %d), %.0f a second of processor time, heap grew by %.0f MB (bound %d)", rate, bound, people/used, grown, memoryBound)
+				if engine == "sqlite" && rate < bound || grown > memoryBound {
+					b.Errorf("beyond the bound")
+				}
+			}
+		})
+	}
+}
+
+// cpuSeconds is the processor time this process has used: what a busy machine does not change.
+func cpuSeconds(b *testing.B) float64 {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return float64(usage.Utime.Nano()+usage.Stime.Nano()) / 1e9
+}
+
+func assemble(b *testing.B, engine string) (*app.App, string) {
+	b.Helper()
+	ctx := context.Background()
+	w := world.New(slog.New(slog.NewTextHandler(io.Discard, nil)))
+	d, err := db.Open(ctx, w, db.Config{URL: dbtest.URL(b, engine)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { d.Close() })
+	blobs, err := blob.NewFiles(b.TempDir(), w.Clock, w.Random)
+	if err != nil {
+		b.Fatal(err)
+	}
+	a := app.Assemble(w, d, blobs, seal.NewKeyring(bytes.Repeat([]byte("test"), 8)), app.Settings{ServiceDomain: "mail.postrider.test", BaseURL: "https://postrider.test",
+		Delivery: delivery.Config{Node: "00000000-0000-7000-8000-00000000000a", Hello: "mx1.mail.postrider.test"}})
+	made, err := a.CreateWorkspace(ctx, app.NewWorkspace{Name: "Acme", Plan: plan.Unlimited, OwnerEmail: "owner@owner.test", OwnerPassword: "correct horse battery"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	call(b, a, made.APIKey, "POST", "/domains", `{"name":"acme.test"}`)
+	call(b, a, made.APIKey, "POST", "/contact-properties", `{"key":"plan","type":"string","fallback_value":"free"}`)
+	if err := d.Write(ctx, func(tx *db.Tx) error { return fill(tx, made.WorkspaceID) }); err != nil {
+		b.Fatal(err)
+	}
+	return a, made.APIKey
+}
+
+// fill puts everybody on one list.
+func fill(tx *db.Tx, workspace string) error {
+	if _, err := tx.Exec(`UPDATE domain SET verified = TRUE, status = 'verified'`); err != nil {
+		return err
+	}
+	if _, err := tx.Exec(`
+		INSERT INTO audience_list (id, workspace_id, name, name_folded, double_opt_in, confirmation, subscribed_count, created_at, updated_at)
+		VALUES ($1, $2, 'All', 'all', FALSE, '{}', $3, $4, $4)`, listID, workspace, people, tx.Now()); err != nil {
+		return err
+	}
+	var values []any
+	for n := range people {
+		values = append(values, fmt.Sprintf("00000000-0000-7000-8000-%012x", n+1<<24), workspace, fmt.Sprintf("person%d@example.net", n), "example.net", "Ann", "ann", "subscribed", false, 1, tx.Now(), tx.Now())
+	}
+	if _, err := tx.InsertRows(`
+		INSERT INTO contact (id, workspace_id, address, host, first_name, first_folded, status, unsubscribed, subscribed_lists, created_at, updated_at)`, 11, values, ``); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`
+		INSERT INTO list_contact (list, contact, status)
+		SELECT (SELECT number FROM audience_list WHERE id = $1), number, 'subscribed' FROM contact`, listID)
+	return err
+}
+
+func call(b *testing.B, a *app.App, key, method, path, body string) string {
+	b.Helper()
+	request := httptest.NewRequest(method, "/v1"+path, strings.NewReader(body))
+	request.Header.Set("Authorization", "Bearer "+key)
+	request.Header.Set("Content-Type", "application/json")
+	answer := httptest.NewRecorder()
+	a.API.ServeHTTP(answer, request)
+	if answer.Code >= 300 {
+		b.Fatalf("%s %s: %d %s", method, path, answer.Code, answer.Body)
+	}
+	_, rest, _ := strings.Cut(answer.Body.String(), `"id":"`)
+	id, _, _ := strings.Cut(rest, `"`)
+	return id
+}
+
+// send starts a broadcast with a page of the usual size.
+func send(b *testing.B, a *app.App, key string) string {
+	b.Helper()
+	page := "<h1>Hi {{{FIRST_NAME|there}}}</h1>" + strings.Repeat("<p>News for {{contact.plan}}, and more of it.</p>", 100)
+	return call(b, a, key, "POST", "/broadcasts", fmt.Sprintf(`{"audience_id":%q,"from":"news@acme.test","subject":"Hi {{{FIRST_NAME|there}}}","html":%q,"send":true}`, listID, page))
+}
+
+func check(b *testing.B, a *app.App, id string) {
+	b.Helper()
+	err := a.DB.Read(context.Background(), func(tx *db.Tx) error {
+		n, err := db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM email WHERE broadcast_id = $1`, id)
+		if err == nil && n != people {
+			err = fmt.Errorf("%d emails of %d", n, people)
+		}
+		return err
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+}

@@ -1,0 +1,134 @@
+package broadcast
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/product/email"
+)
+
+// Types of the events that tell of broadcasts.
+const (
+	sentEvent      = "broadcast.sent"
+	cancelledEvent = "broadcast.cancelled"
+	failedEvent    = "broadcast.failed"
+)
+
+// handedIfAll notes that nobody waits to be handed over any more. The queue item has done its work then.
+func (s *Service) handedIfAll(tx *db.Tx, b *Broadcast) error {
+	waiting, err := selectOpen(tx, b.ID, Pending, 0, 1)
+	if err != nil || len(waiting) > 0 {
+		return err
+	}
+	b.HandedAt = tx.Now()
+	return s.endIfDone(tx, b)
+}
+
+// endIfDone ends a broadcast none of whose rows has anything left to happen.
+func (s *Service) endIfDone(tx *db.Tx, b *Broadcast) error {
+	if b.Status != Sending || b.HandedAt.IsZero() {
+		return nil
+	}
+	open, err := hasOpen(tx, b.ID)
+	if err != nil || open {
+		return err
+	}
+	all, err := selectCounts(tx, []ID{b.ID})
+	if err != nil {
+		return err
+	}
+	b.Status, b.SentAt, b.UpdatedAt = Sent, tx.Now(), tx.Now()
+	kind := sentEvent
+	if c := all[b.ID]; c.counts[sent] == 0 && c.counts[failed] > 0 {
+		b.Status, b.SentAt, kind = Failed, time.Time{}, failedEvent
+		b.Failure = &Failure{reasonNobody, "No recipient was reached. The errors of the recipients say why."}
+	}
+	if err := updateProgress(tx, *b); err != nil {
+		return err
+	}
+	return s.tell(tx, *b, kind)
+}
+
+// fail ends a broadcast that cannot go on. What has been handed over goes its way; everybody else is told of the same reason.
+func (s *Service) fail(tx *db.Tx, b *Broadcast, reason, message string) error {
+	if err := s.settleRest(tx, *b, email.Failed, problem{Stage: atDelivery, Reason: reason, Message: message}); err != nil {
+		return err
+	}
+	b.Status, b.Failure = Failed, &Failure{reason, message}
+	return s.tell(tx, *b, failedEvent)
+}
+
+// settleRest ends everybody who has not been handed over.
+func (s *Service) settleRest(tx *db.Tx, b Broadcast, state email.State, why problem) error {
+	why.At = api.Time(tx.Now())
+	n, err := settlePending(tx, b.ID, state, why)
+	if err != nil {
+		return err
+	}
+	var change counts
+	change.move(Pending, state, n)
+	return addCounts(tx, b.ID, change)
+}
+
+// recallPage is how many mails one transaction calls back.
+const recallPage = 500
+
+// recall calls mail of a cancelled broadcast back that waits in the mail queue. It tells whether there may be more.
+func (s *Service) recall(ctx context.Context, seen Broadcast) (again bool, err error) {
+	err = s.change(ctx, seen, func(tx *db.Tx, b *Broadcast) error {
+		rows, err := selectOpen(tx, b.ID, email.Queued, b.place, recallPage)
+		if err != nil {
+			return err
+		}
+		if again = len(rows) > 0; !again {
+			return s.rest(tx, b)
+		}
+		b.place = rows[len(rows)-1].Contact
+		ids := make([]email.ID, len(rows))
+		for i, r := range rows {
+			ids[i] = r.Email
+		}
+		recalled, err := s.parts.Emails.Recall(tx, ids)
+		if err != nil {
+			return err
+		}
+		back := make(map[email.ID]bool, len(recalled))
+		for _, id := range recalled {
+			back[id] = true
+		}
+		var change counts
+		for _, r := range rows {
+			if !back[r.Email] {
+				continue // a server is being asked, or has been
+			}
+			change.move(r.State, email.Cancelled, 1)
+			r.State, r.UpdatedAt = email.Cancelled, tx.Now()
+			r.Problem = &problem{Stage: atDelivery, Reason: reasonCancel, Message: cancelMessage, At: api.Time(tx.Now())}
+			if err := updateRecipient(tx, r); err != nil {
+				return err
+			}
+		}
+		return addCounts(tx, b.ID, change)
+	})
+	return again, err
+}
+
+const cancelMessage = "The broadcast was cancelled before the mail was sent."
+
+// tell records what happened to a broadcast.
+func (s *Service) tell(tx *db.Tx, b Broadcast, kind string) error {
+	all, err := selectCounts(tx, []ID{b.ID})
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(newRow(b, all[b.ID].counts))
+	if err != nil {
+		panic(fmt.Sprintf("broadcast: event %s: %v", kind, err))
+	}
+	return event.Append(tx, event.Event{ID: s.world.NewID(), Workspace: b.Workspace, Type: kind, Subject: string(b.ID), OccurredAt: tx.Now(), Data: raw})
+}

@@ -1,0 +1,288 @@
+package broadcast
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/product/email"
+)
+
+// Followers returns what reads the record of events.
+func (s *Service) Followers() []event.Follower {
+	return []event.Follower{{Name: "broadcast", Handle: s.follow}}
+}
+
+// facts is what an event of an email says that matters here.
+type facts struct {
+	Broadcast ID          `json:"broadcast_id"`
+	Status    email.State `json:"status"`
+	ISP       string      `json:"isp"`
+	Relayed   int64       `json:"relayed"`
+	Bounce    *struct {
+		Type     string `json:"type"`
+		Class    string `json:"class"`
+		Message  string `json:"message"`
+		SMTPCode int    `json:"smtp_code"`
+		Enhanced string `json:"enhanced_code"`
+	} `json:"bounce"`
+	Failed     *Failure `json:"failed"`
+	Suppressed *Failure `json:"suppressed"`
+	Open       *visit   `json:"open"`
+	Click      *visit   `json:"click"`
+}
+
+// visit is an open or a click.
+type visit struct {
+	Link      string `json:"link"`
+	Automated bool   `json:"automated"`
+}
+
+// ours begins the data of mail that is part of a broadcast; other mail has null there and need not be read.
+var ours = []byte(`"broadcast_id":"`)
+
+// follow brings the rows and the counters of broadcasts up to what happened to their mail, and ends broadcasts whose last row is
+// settled. Broadcasts are locked first and in order, as everybody does who changes their rows.
+func (s *Service) follow(tx *db.Tx, events []event.Event) error {
+	news := map[string][]event.Event{}
+	said := map[string]facts{}
+	var ids []ID
+	for _, e := range events {
+		if !strings.HasPrefix(e.Type, "email.") || !bytes.Contains(e.Data, ours) {
+			continue
+		}
+		var f facts
+		if err := json.Unmarshal(e.Data, &f); err != nil || f.Broadcast == "" {
+			continue // a customer's own words only look like it
+		}
+		news[e.Subject], said[e.ID] = append(news[e.Subject], e), f
+		if !slices.Contains(ids, f.Broadcast) {
+			ids = append(ids, f.Broadcast)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	broadcasts, err := lockForWork(tx, ids)
+	if err != nil {
+		return err
+	}
+	emails := make([]string, 0, len(news))
+	for id := range news {
+		emails = append(emails, id)
+	}
+	slices.Sort(emails)
+	rows, err := selectByEmails(tx, emails)
+	if err != nil {
+		return err
+	}
+	tallies := map[ID]*tally{}
+	for _, r := range rows {
+		if tallies[r.Broadcast] == nil {
+			tallies[r.Broadcast] = newTally()
+		}
+		before := r
+		for _, e := range news[string(r.Email)] {
+			tallies[r.Broadcast].hear(&r, e, said[e.ID])
+		}
+		if before == r {
+			continue
+		}
+		if err := updateRecipient(tx, r); err != nil {
+			return err
+		}
+	}
+	for _, b := range broadcasts {
+		if t := tallies[b.ID]; t != nil {
+			if err := s.keep(tx, b, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// keep adds a tally to the counters of a broadcast, and ends it if nothing is left to do.
+func (s *Service) keep(tx *db.Tx, b Broadcast, t *tally) error {
+	if err := addCounts(tx, b.ID, t.counts); err != nil {
+		return err
+	}
+	if err := addParts(tx, b.ID, t.parts); err != nil {
+		return err
+	}
+	if err := s.keepClicks(tx, b.ID, t.clicks); err != nil {
+		return err
+	}
+	return s.endIfDone(tx, &b)
+}
+
+// hear lets a recipient learn what an event says.
+func (t *tally) hear(r *recipient, e event.Event, f facts) {
+	next := f.Status
+	switch e.Type {
+	case "email.opened":
+		t.visited(r, f.Open, opened, uniqueOpened, automatedOpens, &r.Opens, e, f.ISP)
+	case "email.clicked":
+		t.visited(r, f.Click, clicked, uniqueClicked, automatedClicks, &r.Clicks, e, f.ISP)
+		if f.Click != nil && !f.Click.Automated {
+			t.clicks[click{r.ID, f.Click.Link}]++
+		}
+	case "email.unsubscribed":
+		if !r.Unsubscribed {
+			r.Unsubscribed = true
+			t.counts[unsubscribed]++
+		}
+	case "email.queued", "email.scheduled":
+		return // the row said so in the same moment
+	case "email.sent":
+		if f.Relayed == 0 {
+			return // the delivery of its recipient is told apart
+		}
+	}
+	if e.OccurredAt.After(r.UpdatedAt) {
+		r.UpdatedAt = e.OccurredAt
+	}
+	if !r.mayBecome(next) {
+		return
+	}
+	t.move(r, next, e.OccurredAt, f.ISP)
+	r.explain(e, f)
+	if next == email.Bounced && f.Bounce != nil {
+		if which, ok := bounceCounters[f.Bounce.Class]; ok {
+			t.counts[which]++
+		}
+	}
+}
+
+// visited counts an open or a click.
+func (t *tally) visited(r *recipient, v *visit, all, unique, automated counter, times *int64, e event.Event, isp string) {
+	switch {
+	case v == nil:
+	case v.Automated:
+		t.counts[automated]++
+	default:
+		if *times++; *times == 1 {
+			t.counts[unique]++
+		}
+		t.add(all, 1, e.OccurredAt, isp)
+	}
+}
+
+// explain notes why a recipient did not get the mail.
+func (r *recipient) explain(e event.Event, f facts) {
+	p := problem{Stage: atDelivery, At: api.Time(e.OccurredAt)}
+	switch {
+	case f.Bounce != nil:
+		r.BounceType = strings.ToLower(f.Bounce.Type)
+		p.Reason, p.Class, p.Message, p.Enhanced = f.Bounce.Class+"_bounce", api.Ref(f.Bounce.Class), f.Bounce.Message, api.Ref(f.Bounce.Enhanced)
+		if f.Bounce.SMTPCode > 0 {
+			p.SMTPCode = &f.Bounce.SMTPCode
+		}
+	case f.Failed != nil:
+		p.Reason, p.Message = f.Failed.Reason, f.Failed.Message
+	case f.Suppressed != nil:
+		p.Stage, p.Reason, p.Message = atSuppression, f.Suppressed.Reason, f.Suppressed.Message
+	case r.State == email.Cancelled:
+		p.Reason, p.Message = reasonCancel, cancelMessage
+	default:
+		return
+	}
+	r.Problem = &p
+}
+
+const (
+	// maxLinks is how many links of a broadcast are counted apart. Links that differ for every recipient would be as many as they.
+	maxLinks = 500
+	// otherLinks stands for all further links.
+	otherLinks = "(other links)"
+	// maxLinkBytes is where the address of a link is cut.
+	maxLinkBytes = 2048
+)
+
+// keepClicks counts clicks by link and by recipient.
+func (s *Service) keepClicks(tx *db.Tx, id ID, clicks map[click]int64) error {
+	if len(clicks) == 0 {
+		return nil
+	}
+	known, err := s.linksFor(tx, id, clicks)
+	if err != nil {
+		return err
+	}
+	var who []string
+	byRow := map[[2]string]int64{}
+	for c, n := range clicks {
+		who = append(who, c.recipient)
+		byRow[[2]string{c.recipient, known(c.url)}] += n
+	}
+	before, err := selectClicks(tx, who)
+	if err != nil {
+		return err
+	}
+	had := map[[2]string]bool{}
+	for _, row := range before {
+		had[[2]string{row.recipient, row.link}] = true
+	}
+	sums := map[string]*link{}
+	for key, n := range byRow {
+		if err := addClick(tx, key[0], key[1], n); err != nil {
+			return err
+		}
+		if sums[key[1]] == nil {
+			sums[key[1]] = &link{id: key[1]}
+		}
+		if sums[key[1]].clicks += n; !had[key] {
+			sums[key[1]].unique++
+		}
+	}
+	for _, l := range sums {
+		if err := addToLink(tx, *l); err != nil {
+			return fmt.Errorf("count clicks of %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// linksFor makes sure that there is a row for every link, and returns the id of each. The broadcast is locked.
+func (s *Service) linksFor(tx *db.Tx, id ID, clicks map[click]int64) (func(url string) string, error) {
+	rows, err := selectLinks(tx, id, maxLinks+1, 0)
+	if err != nil {
+		return nil, err
+	}
+	ids := map[string]string{}
+	for _, l := range rows {
+		ids[l.url] = l.id
+	}
+	for c := range clicks {
+		url := shortLink(c.url)
+		if ids[url] != "" {
+			continue
+		}
+		if len(ids) >= maxLinks {
+			url = otherLinks
+		}
+		if ids[url] == "" {
+			ids[url] = s.world.NewID()
+			if err := insertLink(tx, id, link{id: ids[url], url: url}); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return func(url string) string {
+		if known := ids[shortLink(url)]; known != "" {
+			return known
+		}
+		return ids[otherLinks]
+	}, nil
+}
+
+func shortLink(url string) string {
+	if len(url) > maxLinkBytes {
+		return strings.ToValidUTF8(url[:maxLinkBytes], "")
+	}
+	return url
+}

@@ -1,0 +1,257 @@
+package broadcast_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/product/plan"
+)
+
+// held starts a broadcast and stops it before anybody is handed over: the recipients are known, and nobody has mail.
+func (h *house) held(list string, more fields) string {
+	h.t.Helper()
+	opens := h.Clock.Now().Add(3 * time.Hour)
+	body := news(list, more)
+	body["sending_window"] = fields{"start": opens.Format("15:04"), "end": opens.Add(2 * time.Hour).Format("15:04")}
+	body["send"] = true
+	id := h.must(202, "POST", "/broadcasts", body).Text("id")
+	h.hand()
+	return id
+}
+
+// release lets a broadcast that is held go on.
+func (h *house) release() {
+	h.t.Helper()
+	h.Clock.Advance(3*time.Hour + time.Minute)
+	h.finish()
+}
+
+func TestWhoLeavesBetweenTheStartAndTheHandOffGetsNoMail(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		topic := h.must(201, "POST", "/topics", fields{"name": "News", "default_subscription": "opt_in"}).Text("id")
+		list := h.list("ann@example.net", "deleted@example.net", "global@example.net", "offlist@example.net", "offtopic@example.net", "blocked@example.net")
+		id := h.held(list, fields{"topic_id": topic})
+		if got := h.stats(id, "recipients", "queued"); got != "recipients 6, queued 6" {
+			t.Fatal(got)
+		}
+		h.must(200, "DELETE", "/contacts/deleted@example.net", nil)
+		h.must(200, "PATCH", "/contacts/global@example.net", fields{"unsubscribed": true})
+		h.write(`DELETE FROM list_contact WHERE contact IN (SELECT number FROM contact WHERE address = $1)`, "offlist@example.net")
+		h.must(200, "PATCH", "/contacts/offtopic@example.net/topics", fields{"topics": []fields{{"id": topic, "subscription": "opt_out"}}})
+		h.must(201, "POST", "/suppressions", fields{"email": "blocked@example.net"})
+		h.must(201, "POST", "/contacts", fields{"email": "late@example.net", "list_ids": []string{list}})
+		h.release()
+
+		want := "ann delivered, blocked suppressed (manual), deleted skipped (contact_deleted), global suppressed (unsubscribed), offlist skipped (left_list), offtopic suppressed (topic_opt_out)"
+		if got := h.roster(id, ""); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+		if got := h.stats(id, "recipients", "queued", "sent", "delivered", "suppressed", "skipped", "failed"); got != "recipients 6, queued 0, sent 1, delivered 1, suppressed 3, skipped 2, failed 0" {
+			t.Error(got)
+		}
+		if b := h.get(id); b.Text("status") != "sent" {
+			t.Errorf("%s", b.Raw)
+		}
+		errors := h.rows("/broadcasts/" + id + "/recipient-errors?reason=left_list,topic_opt_out")
+		if len(errors) != 2 || errors[0]["stage"] != "suppression" || errors[0]["message"] == "" || errors[0]["email_id"] != nil {
+			t.Errorf("%v", errors)
+		}
+		for _, to := range []string{"deleted", "global", "offlist", "offtopic", "blocked", "late"} {
+			if len(h.Mailbox(to+"@example.net")) != 0 {
+				t.Errorf("%s has mail", to)
+			}
+		}
+	})
+}
+
+func TestOneClickInABroadcastLeavesItsListAndIsCounted(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.list("ann@example.net")
+		id := h.sent(list, nil)
+		h.finish()
+		link := unsubscribeLink.FindString(unwrapped(h.Mailbox("ann@example.net")[0].Raw))
+		request := httptest.NewRequest(http.MethodPost, link, strings.NewReader("List-Unsubscribe=One-Click"))
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		answer := httptest.NewRecorder()
+		h.App.API.ServeHTTP(answer, request)
+		if answer.Code != 200 {
+			t.Fatalf("%d %s", answer.Code, answer.Body)
+		}
+		h.follow()
+		row := h.rows("/broadcasts/" + id + "/recipients")[0]
+		if got := h.stats(id, "unsubscribed", "unsubscribe_rate"); got != "unsubscribed 1, unsubscribe_rate 1" || row["unsubscribed"] != true {
+			t.Errorf("%s %v", got, row)
+		}
+		next := h.sent(list, nil)
+		h.finish()
+		if got := h.stats(next, "recipients"); got != "recipients 0" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestAQuotaThatEndsInTheMiddleFailsTheRestWhichCanBeTriedAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		ws, key := h.NewWorkspace(plan.Free)
+		h.VerifiedDomain(ws, "free.test")
+		list := h.mustAs(key, 201, "POST", "/audience/lists", fields{"name": "All"}).Text("id")
+		for _, address := range crowd(5) {
+			h.mustAs(key, 201, "POST", "/contacts", fields{"email": address, "list_ids": []string{list}})
+		}
+		use := func(n int64) {
+			err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+				_, err := h.App.Plans.UseEmails(tx, ws, plan.Unlimited, n)
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		body := news(list, fields{"from": "news@free.test", "send": true})
+		use(25_000 - 2)
+		if refused := h.mustAs(key, 402, "POST", "/broadcasts", body); refused.Text("error", "code") != "monthly_quota_exceeded" {
+			t.Errorf("%s", refused.Raw)
+		}
+		estimate := h.mustAs(key, 200, "POST", "/broadcasts/audience-estimate", fields{"audience_id": list})
+		if estimate.Text("quota", "sufficient") != "false" || estimate.Text("quota", "remaining") != "2" || estimate.Text("eligible") != "5" {
+			t.Errorf("%s", estimate.Raw)
+		}
+		body["scheduled_at"] = "in 1 minute"
+		id := h.mustAs(key, 202, "POST", "/broadcasts", body).Text("id")
+		h.Clock.Advance(2 * time.Minute)
+		h.finish()
+		b := h.mustAs(key, 200, "GET", "/broadcasts/"+id, nil)
+		stats := b.Body["stats"].(fields)
+		if b.Text("status") != "failed" || b.Text("failure", "reason") != "monthly_quota_exceeded" || stats["delivered"] != 2.0 || stats["failed"] != 3.0 || stats["queued"] != 0.0 {
+			t.Fatalf("%s", b.Raw)
+		}
+		err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error { return h.App.Plans.ReturnEmails(tx, ws, tx.Now(), 100) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.mustAs(key, 202, "POST", "/broadcasts/"+id+"/retry", nil)
+		h.finish()
+		b = h.mustAs(key, 200, "GET", "/broadcasts/"+id, nil)
+		stats = b.Body["stats"].(fields)
+		if b.Text("status") != "sent" || stats["delivered"] != 5.0 || stats["failed"] != 0.0 || b.Body["failure"] != nil {
+			t.Errorf("%s", b.Raw)
+		}
+		for _, address := range crowd(5) {
+			if n := len(h.Mailbox(address)); n != 1 {
+				t.Errorf("%s has %d mails", address, n)
+			}
+		}
+		h.mustAs(key, 409, "POST", "/broadcasts/"+id+"/retry", nil)
+	})
+}
+
+func TestADomainThatBreaksWhileSendingEndsTheBroadcastWithAReasonForEach(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.held(h.list(crowd(3)...), nil)
+		h.write(`UPDATE domain SET verified = FALSE WHERE id = $1`, h.DomainID)
+		h.release()
+		b := h.get(id)
+		if b.Text("status") != "failed" || b.Text("failure", "reason") != "domain_auth_broken" || h.stats(id, "failed", "queued") != "failed 3, queued 0" || h.told(id) != "broadcast.failed" {
+			t.Errorf("%s", b.Raw)
+		}
+		if errors := h.rows("/broadcasts/" + id + "/recipient-errors"); len(errors) != 3 || errors[0]["reason"] != b.Text("failure", "reason") {
+			t.Errorf("%v", errors)
+		}
+		h.write(`UPDATE domain SET verified = TRUE WHERE id = $1`, h.DomainID)
+		h.Clock.Advance(2 * time.Second) // the standing of a domain is remembered for a moment
+		h.must(202, "POST", "/broadcasts/"+id+"/retry", nil)
+		h.Clock.Advance(time.Second)
+		h.finish()
+		if got := h.stats(id, "delivered", "failed"); got != "delivered 3, failed 0" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestATemplateThatIsArchivedWhileABroadcastWaitsFailsIt(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		made := h.must(201, "POST", "/templates", fields{"name": "News", "alias": "news", "subject": "Template", "html": "<p>One {{FIRST_NAME|x}}</p>"}).Text("id")
+		list := h.list("ann@example.net")
+		first := h.sent(list, fields{"html": nil, "template_id": "news"})
+		h.must(200, "PATCH", "/templates/"+made, fields{"html": "<p>Two</p>"})
+		h.finish()
+		mails := h.Mailbox("ann@example.net")
+		if b := h.get(first); len(mails) != 1 || !strings.Contains(mails[0].Raw, "One x") || mails[0].Subject != "November" || b.Text("template_id") != made || b.Text("template_version") != "1" {
+			t.Fatalf("%s %v", b.Raw, mails)
+		}
+		second := h.held(list, fields{"html": nil, "template_id": made})
+		h.must(200, "DELETE", "/templates/"+made, nil)
+		h.release()
+		if b := h.get(second); b.Text("status") != "failed" || b.Text("failure", "reason") != "template_unavailable" || h.roster(second, "") != "ann failed (template_unavailable)" {
+			t.Errorf("%s", b.Raw)
+		}
+	})
+}
+
+func TestAValueThatIsMissingFailsOnlyTheRecipientWithoutIt(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.list("ann@example.net", "bob@example.net")
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"first_name": "Ann"})
+		id := h.sent(list, fields{"html": "<p>Hi {{FIRST_NAME}}</p>"})
+		h.finish()
+		if got := h.roster(id, ""); got != "ann delivered, bob failed (template_render_failed)" || h.get(id).Text("status") != "sent" {
+			t.Errorf("%s %s", got, h.get(id).Raw)
+		}
+		none := h.sent(h.list("carl@example.net"), fields{"html": "<p>Hi {{FIRST_NAME}}</p>"})
+		h.finish()
+		if b := h.get(none); b.Text("status") != "failed" || b.Text("failure", "reason") != "no_recipient_reached" {
+			t.Errorf("%s", b.Raw)
+		}
+	})
+}
+
+func TestAnAudienceInUseCannotBeDeletedUntilTheBroadcastNeedsItNoMore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.list("ann@example.net")
+		id := h.held(list, nil)
+		refused := h.must(409, "DELETE", "/audience/lists/"+list, nil)
+		if refused.Text("error", "code") != "resource_in_use" || !strings.Contains(string(refused.Raw), id) {
+			t.Errorf("%s", refused.Raw)
+		}
+		h.release()
+		h.must(200, "DELETE", "/audience/lists/"+list, nil)
+		if got := h.roster(id, ""); got != "ann delivered" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestAnAudienceThatIsGoneFailsTheBroadcast(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		gone := func(list string) { h.write(`DELETE FROM audience_list WHERE id = $1`, list) }
+		list := h.list("ann@example.net")
+		before := h.sent(list, nil)
+		gone(list)
+		h.finish()
+		other := h.list("bob@example.net")
+		during := h.held(other, nil)
+		gone(other)
+		h.release()
+		for _, id := range []string{before, during} {
+			if b := h.get(id); b.Text("status") != "failed" || b.Text("failure", "reason") != "audience_deleted" {
+				t.Errorf("%s", b.Raw)
+			}
+		}
+		if got := h.roster(during, ""); got != "bob failed (audience_deleted)" {
+			t.Error(got)
+		}
+	})
+}

@@ -1,0 +1,168 @@
+package broadcast
+
+import (
+	"context"
+	"time"
+
+	"postrider/mail/address"
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/product/audience"
+	"postrider/product/email"
+	"postrider/product/plan"
+)
+
+// send sends a draft now or at a time. A key that was used before is answered with what it was answered then.
+func (s *Service) send(ctx context.Context, caller api.Caller, id, at string, request api.Idempotency) (record Record, replayed bool, err error) {
+	var wrong api.Fields
+	scheduled := email.CheckSchedule(&wrong, at, s.world.Clock.Now())
+	if err := wrong.Err(); err != nil {
+		return record, false, err
+	}
+	seen, err := s.get(ctx, caller.Workspace, id)
+	if err != nil {
+		return record, false, err
+	}
+	var refusal error
+	if seen.Status == Draft || seen.Status == Scheduled {
+		seen.setTime(at, scheduled, s.world.Clock.Now())
+		refusal = s.permit(ctx, caller, &seen)
+	}
+	err = s.db.Write(ctx, func(tx *db.Tx) error {
+		record, replayed, err = api.Once(tx, request, func() (Record, error) {
+			b, err := lock(tx, caller.Workspace, id)
+			if err != nil {
+				return Record{}, err
+			}
+			if b.Status != Draft && b.Status != Scheduled {
+				return Record{}, b.refuse(Draft, Scheduled)
+			}
+			if refusal != nil {
+				return Record{}, refusal
+			}
+			b.setTime(at, scheduled, tx.Now())
+			if err := s.launch(tx, caller, &b); err != nil {
+				return Record{}, err
+			}
+			return newRecord(b, counts{}), update(tx, b)
+		})
+		return err
+	})
+	return record, replayed, err
+}
+
+// setTime decides when a broadcast goes out: as the request says, else as the draft says, else now. A draft whose time has passed goes
+// out now, and so does one that is scheduled and sent again.
+func (b *Broadcast) setTime(asked string, at, now time.Time) {
+	switch {
+	case asked != "":
+		b.ScheduledAt = at
+	case b.Status == Scheduled || !b.ScheduledAt.After(now):
+		b.ScheduledAt = time.Time{}
+	}
+}
+
+// permit tells whether a broadcast could be sent by the caller: it has all it needs, its sender may send, and the plan has room for
+// everybody it would reach. A campaign that stops half-way is worse than one that does not start.
+func (s *Service) permit(ctx context.Context, caller api.Caller, b *Broadcast) error {
+	if err := b.complete(); err != nil {
+		return err
+	}
+	from, err := address.Parse(b.From)
+	if err != nil {
+		return api.Invalid("from", "Not an email address.")
+	}
+	if err := s.parts.Emails.Permit(ctx, email.SenderOf(caller, email.SourceBroadcast), from.Domain); err != nil {
+		return err
+	}
+	if !b.ScheduledAt.IsZero() {
+		return nil // the plan may have room by then
+	}
+	return s.db.Read(ctx, func(tx *db.Tx) error {
+		wish := *b
+		if err := s.resolve(tx, &wish); err != nil {
+			return err
+		}
+		room, err := s.room(tx, caller)
+		if err != nil || room.remaining == nil {
+			return err
+		}
+		e, err := s.parts.Audience.Estimate(tx, b.Workspace, wish.Target)
+		if err == nil && e.Eligible > *room.remaining {
+			err = plan.ErrMonthlyQuota.Saying("The plan has fewer emails left this month than the broadcast has recipients.").With("plan", caller.Plan).
+				With("limit", room.limit).With("used", room.used).With("resets_at", api.Time(room.resets))
+		}
+		return err
+	})
+}
+
+// room is how many emails a plan has left this month; nil if it has no limit.
+type room struct {
+	remaining   *int64
+	limit, used int64
+	resets      time.Time
+}
+
+func (s *Service) room(tx *db.Tx, caller api.Caller) (r room, err error) {
+	p, err := s.parts.Plans.Get(plan.Name(caller.Plan))
+	if err != nil || p.Limits.EmailsPerMonth == nil {
+		return r, err
+	}
+	usage, err := s.parts.Plans.EmailsUsed(tx, caller.Workspace)
+	left := max(*p.Limits.EmailsPerMonth-usage.Month, 0)
+	_, end := plan.Month(tx.Now())
+	return room{&left, *p.Limits.EmailsPerMonth, usage.Month, end}, err
+}
+
+// launch puts a broadcast on its way. The version of its template is fixed now: what was looked at is what goes out.
+func (s *Service) launch(tx *db.Tx, caller api.Caller, b *Broadcast) error {
+	if err := b.complete(); err != nil {
+		return err
+	}
+	if err := s.resolve(tx, b); err != nil {
+		return err
+	}
+	if b.Template != "" {
+		b.TemplateVersion = 0
+		p, err := s.newPress(tx, *b)
+		if err != nil {
+			return err
+		}
+		b.TemplateVersion = p.body.Version
+	}
+	b.KeyID, b.Test, b.UpdatedAt, b.QueuedAt = caller.KeyID, caller.Test, tx.Now(), time.Time{}
+	b.Status = Scheduled
+	due := b.ScheduledAt
+	if !due.After(tx.Now()) {
+		b.Status, b.QueuedAt, due = Queued, tx.Now(), tx.Now()
+	}
+	return s.wake(tx, b, due)
+}
+
+// estimateBody is whom to count.
+type estimateBody struct {
+	AudienceID string `json:"audience_id" doc:"A list, or a segment." example:"0193a1f5-0000-7000-8000-000000000311"`
+	SegmentID  string `json:"segment_id"`
+	TopicID    string `json:"topic_id"`
+}
+
+// estimate counts whom a broadcast would reach.
+func (s *Service) estimate(ctx context.Context, caller api.Caller, body estimateBody) (e estimateRecord, err error) {
+	b := Broadcast{Workspace: caller.Workspace, Target: audience.Target{List: body.AudienceID, Segment: body.SegmentID, Topic: body.TopicID}}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		if err := s.resolve(tx, &b); err != nil {
+			return err
+		}
+		found, err := s.parts.Audience.Estimate(tx, caller.Workspace, b.Target)
+		if err != nil {
+			return err
+		}
+		room, err := s.room(tx, caller)
+		e = estimateRecord{Object: "audience_estimate", Total: found.Total, Eligible: found.Eligible,
+			Excluded:    excludedRecord{Unsubscribed: found.Unsubscribed, Pending: found.Pending, Suppressed: found.Suppressed, TopicOptOut: found.TopicOptOut},
+			Quota:       quotaRecord{Remaining: room.remaining, Sufficient: room.remaining == nil || found.Eligible <= *room.remaining},
+			EstimatedAt: api.Time(tx.Now())}
+		return err
+	})
+	return e, err
+}

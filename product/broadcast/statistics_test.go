@@ -1,0 +1,163 @@
+package broadcast_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/mail/message"
+)
+
+var (
+	trackedLink = regexp.MustCompile(`https://track\.acme\.test/v1/links/[A-Za-z0-9_-]+`)
+	pixel       = regexp.MustCompile(`https://track\.acme\.test/v1/images/[A-Za-z0-9_-]+`)
+)
+
+const (
+	person  = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+	machine = "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)"
+)
+
+// visit follows the first link of a kind in somebody's mail.
+func (h *house) visit(to string, kind *regexp.Regexp, agent string) {
+	h.t.Helper()
+	content, err := message.ReadContent(strings.NewReader(h.Mailbox(to)[0].Raw), 1<<20, nil)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	request := httptest.NewRequest(http.MethodGet, kind.FindString(content.HTML), nil)
+	request.Header.Set("User-Agent", agent)
+	request.RemoteAddr = "198.51.100.7:4711"
+	answer := httptest.NewRecorder()
+	h.App.API.ServeHTTP(answer, request)
+	if answer.Code >= 400 {
+		h.t.Fatalf("%d %s", answer.Code, answer.Body)
+	}
+}
+
+func TestStatisticsCountPeopleOnceAndProgramsApart(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.list("ann@example.net", "bob@gmail.com", "bounced@simulator.mail.postrider.test", "deferred@simulator.mail.postrider.test")
+		id := h.sent(list, fields{"tracking": fields{"opens": true, "clicks": true}})
+		h.finish()
+		if got := h.get(id).Text("status"); got != "sending" {
+			t.Errorf("%s although one is still tried", got)
+		}
+		h.Clock.Advance(time.Minute)
+		h.visit("ann@example.net", pixel, person)
+		h.visit("ann@example.net", pixel, person)
+		h.visit("bob@gmail.com", pixel, machine)
+		h.visit("ann@example.net", trackedLink, person)
+		h.visit("ann@example.net", trackedLink, person)
+		h.follow()
+
+		stats := h.must(200, "GET", "/broadcasts/"+id+"/stats", nil)
+		totals := stats.Body["totals"].(fields)
+		var got []string
+		for _, name := range []string{"recipients", "queued", "sent", "delivered", "bounced", "bounced_hard", "opened", "unique_opened", "automated_opens", "clicked", "unique_clicked", "automated_clicks"} {
+			got = append(got, fmt.Sprint(totals[name]))
+		}
+		if strings.Join(got, " ") != "4 1 3 2 1 1 2 1 1 2 1 0" {
+			t.Errorf("%v", got)
+		}
+		if rates := stats.Body["rates"].(fields); rates["open_rate"] != 0.5 || rates["delivery_rate"] != 0.6667 || rates["bounce_rate"] != 0.3333 {
+			t.Errorf("%v", rates)
+		}
+		links := stats.Body["links"].([]any)
+		if len(links) != 1 || links[0].(fields)["url"] != "https://acme.test/start" || links[0].(fields)["clicks"] != 2.0 || links[0].(fields)["unique_clicks"] != 1.0 {
+			t.Errorf("%v", links)
+		}
+		sum, isps := 0.0, map[string]any{}
+		for _, hour := range stats.Body["timeseries"].([]any) {
+			sum += hour.(fields)["delivered"].(float64)
+		}
+		for _, row := range stats.Body["by_isp"].([]any) {
+			isps[row.(fields)["isp"].(string)] = row.(fields)["delivered"]
+		}
+		if sum != 2 || isps["google"] != 1.0 || isps["other"] != 1.0 {
+			t.Errorf("%v delivered by the hour, by provider %v", sum, isps)
+		}
+		if clicked := h.rows("/broadcasts/" + id + "/clicked-links"); len(clicked) != 1 || clicked[0]["url"] != "https://acme.test/start" {
+			t.Errorf("%v", clicked)
+		}
+	})
+}
+
+func TestTheRosterIsFilteredByWhatRecipientsHaveDoneSoFar(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list("ann@example.net", "bob@example.net", "bounced@simulator.mail.postrider.test"), fields{"tracking": fields{"opens": true, "clicks": true}})
+		h.finish()
+		h.Clock.Advance(time.Minute)
+		h.visit("ann@example.net", trackedLink, person)
+		h.follow()
+		for query, want := range map[string]string{
+			"":                       "ann clicked, bob delivered, bounced bounced (hard_bounce)",
+			"&status=delivered":      "ann clicked, bob delivered",
+			"&type=clicked":          "ann clicked",
+			"&status=bounced":        "bounced bounced (hard_bounce)",
+			"&bounce_type=permanent": "bounced bounced (hard_bounce)",
+			"&bounce_type=transient": "",
+			"&email=BOB":             "bob delivered",
+			"&status=pending":        "",
+		} {
+			if got := h.roster(id, query); got != want {
+				t.Errorf("%q: got %q, want %q", query, got, want)
+			}
+		}
+		clicked := h.rows("/broadcasts/" + id + "/recipients?type=clicked")[0]
+		if clicked["count"] != 1.0 || fmt.Sprint(clicked["clicked_links"]) != "[map[clicks:1 url:https://acme.test/start]]" || clicked["email_id"] == nil || clicked["delivered_at"] == nil {
+			t.Errorf("%v", clicked)
+		}
+		first := h.rows("/broadcasts/" + id + "/recipients?limit=1")
+		rest := h.rows("/broadcasts/" + id + "/recipients?limit=5&after=" + first[0]["id"].(string))
+		back := h.rows("/broadcasts/" + id + "/recipients?limit=1&before=" + rest[0]["id"].(string))
+		if len(rest) != 2 || back[0]["id"] != first[0]["id"] {
+			t.Errorf("%v %v %v", first, rest, back)
+		}
+		h.must(400, "GET", "/broadcasts/"+id+"/recipients?status=happy", nil)
+		h.must(400, "GET", "/broadcasts/"+id+"/recipients?limit=501", nil)
+		h.must(400, "GET", "/broadcasts/"+id+"/recipients?after="+nobody, nil)
+		problem := h.rows("/broadcasts/" + id + "/recipient-errors")[0]
+		if problem["reason"] != "hard_bounce" || problem["smtp_code"] != 550.0 || problem["enhanced_code"] != "5.1.1" || problem["class"] != "hard" || problem["stage"] != "delivery" {
+			t.Errorf("%v", problem)
+		}
+	})
+}
+
+func TestBroadcastsAreListedNewestFirstAndFound(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.list()
+		var ids []string
+		for _, name := range []string{"One", "Two", "Three"} {
+			ids = append(ids, h.must(201, "POST", "/broadcasts", fields{"name": name, "audience_id": list}).Text("id"))
+		}
+		names := func(query string) string {
+			var all []string
+			for _, row := range h.rows("/broadcasts?" + query) {
+				all = append(all, row["name"].(string))
+				if _, has := row["html"]; has {
+					t.Error("a list has no html")
+				}
+			}
+			return strings.Join(all, " ")
+		}
+		for query, want := range map[string]string{"": "Three Two One", "limit=1&offset=1": "Two", "after=" + ids[2]: "Two One", "before=" + ids[0]: "Three Two", "search=tw": "Two",
+			"status=sent": "", "status=draft,sent": "Three Two One", "audience_id=" + list: "Three Two One", "segment_id=" + nobody: ""} {
+			if got := names(query); got != want {
+				t.Errorf("%q: %q, want %q", query, got, want)
+			}
+		}
+		h.must(400, "GET", "/broadcasts?status=unknown", nil)
+		h.must(400, "GET", "/broadcasts?limit=201", nil)
+		if page := h.must(200, "GET", "/broadcasts?limit=2", nil); page.Body["total"] != 3.0 || page.Body["has_more"] != true {
+			t.Errorf("%s", page.Raw)
+		}
+	})
+}

@@ -1,0 +1,113 @@
+package broadcast
+
+import (
+	"context"
+	"time"
+
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/space"
+	"postrider/product/email"
+)
+
+// alter lets change change a broadcast of a workspace, and returns how it is then.
+func (s *Service) alter(ctx context.Context, ws space.ID, id string, change func(tx *db.Tx, b *Broadcast) error) (record Record, err error) {
+	err = s.db.Write(ctx, func(tx *db.Tx) error {
+		b, err := lock(tx, ws, id)
+		if err != nil {
+			return err
+		}
+		if err := change(tx, &b); err != nil {
+			return err
+		}
+		b.UpdatedAt = tx.Now()
+		if err := updateProgress(tx, b); err != nil {
+			return err
+		}
+		all, err := selectCounts(tx, []ID{b.ID})
+		record = newRecord(b, all[b.ID].counts)
+		return err
+	})
+	return record, err
+}
+
+// cancel stops a broadcast. Nobody else is handed over from now on; mail that waits in the mail queue is called back soon after, and
+// what went out stays out.
+func (s *Service) cancel(ctx context.Context, ws space.ID, id string) (Record, error) {
+	return s.alter(ctx, ws, id, func(tx *db.Tx, b *Broadcast) error {
+		if b.Status != Scheduled && b.Status != Queued && b.Status != Sending {
+			return b.refuse(Scheduled, Queued, Sending)
+		}
+		if err := s.settleRest(tx, *b, email.Cancelled, problem{Stage: atDelivery, Reason: reasonCancel, Message: cancelMessage}); err != nil {
+			return err
+		}
+		begun := b.Status == Sending
+		b.Status, b.CancelledAt, b.PausedAt, b.place = Cancelled, tx.Now(), time.Time{}, 0
+		if err := s.tell(tx, *b, cancelledEvent); err != nil {
+			return err
+		}
+		if !begun {
+			return s.rest(tx, b)
+		}
+		return s.wake(tx, b, tx.Now())
+	})
+}
+
+// pause holds a broadcast where it is. What has been handed over goes out.
+func (s *Service) pause(ctx context.Context, ws space.ID, id string) (Record, error) {
+	return s.alter(ctx, ws, id, func(tx *db.Tx, b *Broadcast) error {
+		if b.Status != Queued && b.Status != Sending || !b.HandedAt.IsZero() {
+			return b.refuse(Queued, Sending)
+		}
+		if b.PausedAt.IsZero() {
+			b.PausedAt = tx.Now()
+		}
+		return s.rest(tx, b)
+	})
+}
+
+// resume lets a broadcast that was paused go on.
+func (s *Service) resume(ctx context.Context, ws space.ID, id string) (Record, error) {
+	return s.alter(ctx, ws, id, func(tx *db.Tx, b *Broadcast) error {
+		if b.PausedAt.IsZero() {
+			return api.ErrInvalidState.Saying("The broadcast is not paused.").With("current", b.Status).With("allowed", []string{"paused"})
+		}
+		b.PausedAt = time.Time{}
+		return s.wake(tx, b, tx.Now())
+	})
+}
+
+// retry sends to those again, and only to those, whose mail failed: because the plan or the domain did not allow it, a value was
+// missing, or no server took it in time. Whoever bounced, was left out or has the mail is not touched.
+func (s *Service) retry(ctx context.Context, caller api.Caller, id string) (Record, error) {
+	seen, err := s.get(ctx, caller.Workspace, id)
+	if err != nil {
+		return Record{}, err
+	}
+	if seen.Status == Sent || seen.Status == Failed {
+		from := seen
+		from.ScheduledAt = s.world.Clock.Now() // its recipients are known, and most have their mail: they are not counted again
+		if err := s.permit(ctx, caller, &from); err != nil {
+			return Record{}, err
+		}
+	}
+	return s.alter(ctx, caller.Workspace, id, func(tx *db.Tx, b *Broadcast) error {
+		if b.Status != Sent && b.Status != Failed || b.ExpandedAt.IsZero() {
+			return b.refuse(Sent, Failed)
+		}
+		n, err := reopenFailed(tx, b.ID)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			return api.ErrInvalidState.Saying("No recipient has failed.").With("current", b.Status).With("allowed", []Status{})
+		}
+		var change counts
+		change.move(email.Failed, Pending, n)
+		b.Status, b.Failure, b.HandedAt, b.SentAt, b.nextAt = Sending, nil, time.Time{}, time.Time{}, time.Time{}
+		if err := addCounts(tx, b.ID, change); err != nil {
+			return err
+		}
+		return s.wake(tx, b, tx.Now())
+	})
+}

@@ -1,0 +1,90 @@
+package broadcast_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestCancelInFlightStopsTheRestAndCallsBackWhatWaits(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list(crowd(6)...), fields{"throttle_per_hour": 720})
+		h.finish() // two have it
+		h.Clock.Advance(10 * time.Second)
+		h.hand() // two wait in the mail queue
+		used := h.used()
+		b := h.must(200, "POST", "/broadcasts/"+id+"/cancel", nil)
+		if b.Text("status") != "cancelled" || b.Text("cancelled_at") == "" || h.stats(id, "queued", "cancelled") != "queued 2, cancelled 2" {
+			t.Errorf("%s", b.Raw)
+		}
+		h.Clock.Advance(time.Minute)
+		h.finish()
+
+		if got := h.stats(id, "recipients", "queued", "delivered", "cancelled"); got != "recipients 6, queued 0, delivered 2, cancelled 4" {
+			t.Error(got)
+		}
+		if got := strings.Count(h.roster(id, "&status=cancelled"), "(broadcast_cancelled)"); got != 4 {
+			t.Errorf("%d are told why", got)
+		}
+		arrived := 0
+		for _, address := range crowd(6) {
+			arrived += len(h.Mailbox(address))
+		}
+		if arrived != 2 || h.used() != used-2 {
+			t.Errorf("%d mails arrived, %d emails counted after %d", arrived, h.used(), used)
+		}
+		if h.get(id).Text("status") != "cancelled" || h.told(id) != "broadcast.cancelled" {
+			t.Errorf("told %s", h.told(id))
+		}
+		h.must(409, "POST", "/broadcasts/"+id+"/cancel", nil)
+		h.must(200, "DELETE", "/broadcasts/"+id, nil)
+	})
+}
+
+func TestABroadcastThatIsPausedGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list(crowd(4)...), fields{"throttle_per_hour": 720})
+		h.hand()
+		h.must(409, "POST", "/broadcasts/"+id+"/resume", nil)
+		if b := h.must(200, "POST", "/broadcasts/"+id+"/pause", nil); b.Text("paused_at") == "" || b.Text("status") != "sending" {
+			t.Errorf("%s", b.Raw)
+		}
+		h.Clock.Advance(time.Hour)
+		h.finish()
+		if got := h.stats(id, "queued", "delivered"); got != "queued 2, delivered 2" {
+			t.Errorf("while paused: %s", got)
+		}
+		h.must(200, "POST", "/broadcasts/"+id+"/resume", nil)
+		h.finish()
+		if got := h.stats(id, "queued", "delivered"); got != "queued 0, delivered 4" || h.get(id).Text("status") != "sent" {
+			t.Errorf("after: %s", got)
+		}
+		h.must(409, "POST", "/broadcasts/"+id+"/pause", nil)
+	})
+}
+
+func TestAnotherProcessTakesOverWithoutDoublingAnybody(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list(crowd(3)...), nil)
+		other := h.on(h.App.DB, "another-node")
+		for busy := true; busy; {
+			var err error
+			if busy, err = other.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			h.step()
+		}
+		h.finish()
+		for _, address := range crowd(3) {
+			if n := len(h.Mailbox(address)); n != 1 {
+				t.Errorf("%s has %d mails", address, n)
+			}
+		}
+		if got := h.get(id).Text("status"); got != "sent" {
+			t.Error(got)
+		}
+	})
+}
