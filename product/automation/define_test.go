@@ -1,0 +1,184 @@
+package automation_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"postrider/product/plan"
+)
+
+func TestMistakesOfADefinitionAreToldWithTheirSteps(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		missing := "0193a1f5-0000-7000-8000-000000000999"
+		for path, one := range map[string]fields{
+			"steps[1].config.duration":                  step("x", "delay", fields{"duration": "soon"}),
+			"steps[1].config.list_id":                   step("x", "add_to_list", fields{"list_id": missing}),
+			"steps[1].config.segment_id":                step("x", "add_to_segment", fields{"segment_id": missing}),
+			"steps[1].config.topic_id":                  step("x", "set_topic", fields{"topic_id": missing, "subscription": "opt_in"}),
+			"steps[1].config.credential_id":             step("x", "http_request", fields{"url": "https://x.example.com", "credential_id": missing}),
+			"steps[1].config.template.id":               step("x", "send_email", fields{"template": fields{"id": "missing"}}),
+			"steps[1].config.template.variables.a":      step("x", "send_email", fields{"template": fields{"id": "missing", "variables": fields{"a": fields{"var": "contact.nothing"}}}}),
+			"steps[1].config.properties.nothing":        step("x", "contact_update", fields{"properties": fields{"nothing": 1}}),
+			"steps[1].config.headers.Authorization":     step("x", "http_request", fields{"url": "https://x.example.com", "headers": fields{"Authorization": "Bearer x"}}),
+			"steps[1].config.payload.a":                 step("x", "emit_event", fields{"event_name": "x", "payload": fields{"a": fields{"var": "credentials.crm"}}}),
+			"steps[1].config.rules[0].field":            step("x", "condition", fields{"type": "and", "rules": []fields{{"type": "rule", "field": "nothing", "operator": "eq", "value": 1}}}),
+			"steps[1].config.filter_rule.rules[0].type": step("x", "wait_for_event", fields{"event_name": "x", "timeout": "1 day", "filter_rule": fields{"type": "and", "rules": []fields{{"type": "xor"}}}}),
+		} {
+			definition := line(on("go"), one)
+			draft := h.must(201, "POST", "/automations", definition)
+			answer := h.must(400, "POST", "/automations/"+draft.Text("id")+"/publish", nil)
+			if problem(answer, path) == "" {
+				t.Errorf("nothing is said of %s: %s", path, answer.Raw)
+			}
+			definition["status"] = "enabled"
+			if direct := h.must(400, "POST", "/automations", definition); problem(direct, path) == "" {
+				t.Errorf("nothing is said of %s: %s", path, direct.Raw)
+			}
+			if got := h.must(200, "GET", "/automations/"+draft.Text("id"), nil).Text("published_version"); got != "" {
+				t.Errorf("%s was published", path)
+			}
+		}
+		var steps []fields
+		for i := range 151 {
+			steps = append(steps, step(fmt.Sprintf("s%d", i), "exit", nil))
+		}
+		if answer := h.must(400, "POST", "/automations", graph(steps, nil)); problem(answer, "steps") == "" {
+			t.Errorf("151 steps: %s", answer.Raw)
+		}
+	})
+}
+
+func TestTriggersMayStandBesideTheSteps(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.must(201, "POST", "/automations", fields{"name": "x", "status": "enabled", "triggers": []fields{{"type": "event", "event_name": "go"}, {"key": "other", "event_name": "went"}},
+			"steps": []fields{step("end", "exit", nil)}, "connections": []fields{}}).Text("id")
+		for _, name := range []string{"go", "went"} {
+			if got := len(h.send(name, name+"@example.net", nil)); got != 1 {
+				t.Errorf("%s began %d runs", name, got)
+			}
+		}
+		record := h.must(200, "GET", "/automations/"+id, nil)
+		if record.Text("triggers") != "[map[event_name:go key:trigger_1 type:event] map[event_name:went key:other type:event]]" {
+			t.Errorf("triggers %s", record.Text("triggers"))
+		}
+	})
+}
+
+func TestAPlanBoundsWhatIsEnabled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		_, key := h.NewWorkspace(plan.Free)
+		definition := line(on("go"), step("end", "exit", nil))
+		definition["status"] = "enabled"
+		first := h.CallAs(key, "POST", "/automations", definition, nil)
+		second := h.CallAs(key, "POST", "/automations", definition, nil)
+		if first.Status != 201 || second.Status != 402 || second.Text("error", "code") != "automation_quota_exceeded" {
+			t.Fatalf("%d %s, %d %s", first.Status, first.Raw, second.Status, second.Raw)
+		}
+		definition["status"] = "disabled"
+		third := h.CallAs(key, "POST", "/automations", definition, nil)
+		if third.Status != 201 {
+			t.Errorf("a disabled one: %s", third.Raw)
+		}
+		h.CallAs(key, "POST", "/automations/"+first.Text("id")+"/stop", nil, nil)
+		if now := h.CallAs(key, "PATCH", "/automations/"+third.Text("id"), fields{"enabled": true}, nil); now.Status != 200 || now.Text("status") != "enabled" {
+			t.Errorf("once there is room: %d %s", now.Status, now.Raw)
+		}
+	})
+}
+
+func TestATestRunTouchesNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		credential := h.credential(server, nil)
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net", "first_name": "Ann"})
+		definition := line(on("go"), hello, step("wait", "delay", fields{"duration": "3 days"}),
+			step("crm", "http_request", fields{"url": "/leads", "credential_id": credential, "body": fields{"who": fields{"var": "contact.email"}}}),
+			step("change", "contact_update", fields{"first_name": "Changed"}), step("tell", "emit_event", fields{"event_name": "done"}), step("gone", "contact_delete", nil))
+		id := h.must(201, "POST", "/automations", definition).Text("id")
+		dry := h.must(200, "POST", "/automations/"+id+"/test", fields{"email": "ann@example.net", "payload": fields{"plan": "pro"}})
+		if dry.Text("test") != "true" || dry.Text("status") != "completed" || !strings.HasSuffix(path(dry), "wait:skipped crm:completed change:completed tell:completed gone:completed") {
+			t.Errorf("test %s", dry.Raw)
+		}
+		if !strings.Contains(string(dry.Raw), `"who":"ann@example.net"`) || strings.Contains(string(dry.Raw), secret) {
+			t.Errorf("test %s", dry.Raw)
+		}
+		h.work()
+		if len(server.requests()) != 0 || len(h.mails()) != 0 || h.must(200, "GET", "/contacts/ann@example.net", nil).Text("first_name") != "Ann" {
+			t.Error("a test run touched something")
+		}
+		h.must(200, "POST", "/automations/"+id+"/test", fields{"email": "ann@example.net", "payload": fields{"plan": "pro"}, "deliver_to": "me@example.org", "version": "draft"})
+		mails, _ := h.must(200, "GET", "/emails", nil).Body["data"].([]any)
+		if len(mails) != 1 || fmt.Sprint(mails[0].(fields)["to"]) != "[me@example.org]" || mails[0].(fields)["subject"] != "[Test] Hello Ann" {
+			t.Errorf("mails %v", mails)
+		}
+		stopped := h.must(200, "POST", "/automations/"+id+"/test", fields{"contact": fields{"email": "new@example.net"}, "skip_delays": false})
+		if got := path(stopped); got != "start:completed hello:completed wait:waiting" {
+			t.Errorf("without skipping: %s", got)
+		}
+		if stats := h.must(200, "GET", "/automations/"+id, nil).Text("stats", "runs_total"); stats != "0" {
+			t.Errorf("tests are counted: %s", stats)
+		}
+	})
+}
+
+func TestBuildersLearnWhatThereIs(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.must(201, "POST", "/contact-properties", fields{"key": "plan", "type": "string"})
+		meta := h.must(200, "GET", "/automations/_meta", nil)
+		var decoded struct {
+			Steps []struct {
+				Type   string `json:"type"`
+				Schema fields `json:"config_schema"`
+			} `json:"step_types"`
+			Triggers []struct{ Type string } `json:"trigger_types"`
+		}
+		if err := json.Unmarshal(meta.Raw, &decoded); err != nil {
+			t.Fatal(err)
+		}
+		if len(decoded.Steps) != 16 || len(decoded.Triggers) != 14 || !strings.Contains(string(meta.Raw), `{"name":"properties.plan","type":"string"}`) || meta.Text("limits", "max_steps") != "150" {
+			t.Errorf("meta %s", meta.Raw)
+		}
+		for _, s := range decoded.Steps {
+			if s.Schema["type"] != "object" {
+				t.Errorf("%s has no schema", s.Type)
+			}
+		}
+	})
+}
+
+func TestListsArePagedAndFiltered(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		var ids []string
+		for i := range 5 {
+			definition := line(on("go"), step("end", "exit", nil))
+			definition["name"] = fmt.Sprintf("Number %d", i)
+			ids = append(ids, h.must(201, "POST", "/automations", definition).Text("id"))
+		}
+		h.must(200, "PATCH", "/automations/"+ids[0], fields{"status": "enabled"})
+		h.must(200, "DELETE", "/automations/"+ids[1], nil)
+		count := func(query string) int {
+			list, _ := h.must(200, "GET", "/automations"+query, nil).Body["data"].([]any)
+			return len(list)
+		}
+		for query, want := range map[string]int{"": 4, "?limit=2": 2, "?offset=3": 1, "?status=archived": 1, "?status=archived,enabled": 2, "?enabled=true": 1, "?enabled=false": 3,
+			"?search=number%203": 1, "?after=" + ids[2]: 1, "?before=" + ids[2]: 2} {
+			if got := count(query); got != want {
+				t.Errorf("%s: %d, want %d", query, got, want)
+			}
+		}
+		for _, query := range []string{"?limit=201", "?status=x", "?after=x", "?after=" + ids[0] + "&offset=1", "?enabled=maybe"} {
+			h.must(400, "GET", "/automations"+query, nil)
+		}
+		for _, query := range []string{"?status=x", "?contact_id=x", "?since=x", "?limit=0.5"} {
+			h.must(400, "GET", "/automations/"+ids[0]+"/runs"+query, nil)
+		}
+	})
+}

@@ -1,0 +1,172 @@
+package automation
+
+import (
+	"slices"
+
+	"postrider/mail/address"
+	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/platform/space"
+	"postrider/product/audience"
+	"postrider/product/automation/internal/flow"
+)
+
+// Followers returns what reads the record of events.
+func (s *Service) Followers() []event.Follower {
+	return []event.Follower{{Name: "automations", Handle: s.follow}}
+}
+
+// followed are the events that can begin runs.
+var followed = map[string]bool{"contact.created": true, "contact.updated": true, "contact.confirmed": true, "contact.unsubscribed": true, "contact.deleted": true,
+	"email.opened": true, "email.clicked": true, "email.bounced": true, "email.received": true}
+
+// placeTriggers watch where a contact is, and so look at every event of one.
+var placeTriggers = []string{flow.ListJoined, flow.SegmentEntered, flow.SegmentLeft}
+
+// follow begins runs for what happens in the installation, and lets runs go on that wait for it.
+func (s *Service) follow(tx *db.Tx, events []event.Event) error {
+	heard, err := s.hearing(tx, events)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		if !followed[e.Type] {
+			continue
+		}
+		h, ok, err := s.happened(tx, e)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			continue
+		}
+		if e.Type != "contact.deleted" {
+			if err := s.take(tx, h, heard[e.Workspace]); err != nil {
+				return err
+			}
+		}
+		if err := s.watch(tx, e, h, heard[e.Workspace]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hearing returns the triggers of system events in the workspaces that the events happened in.
+func (s *Service) hearing(tx *db.Tx, events []event.Event) (map[space.ID][]listener, error) {
+	var workspaces []space.ID
+	for _, e := range events {
+		if followed[e.Type] && !slices.Contains(workspaces, e.Workspace) {
+			workspaces = append(workspaces, e.Workspace)
+		}
+	}
+	heard := map[space.ID][]listener{}
+	if len(workspaces) == 0 {
+		return heard, nil
+	}
+	listeners, err := selectSystemListeners(tx, workspaces, flow.SystemEvents)
+	for _, l := range listeners {
+		heard[l.workspace] = append(heard[l.workspace], l)
+	}
+	return heard, err
+}
+
+func (s *Service) take(tx *db.Tx, h happening, listeners []listener) error {
+	var taking []listener
+	for _, l := range listeners {
+		if l.event == h.name {
+			taking = append(taking, l)
+		}
+	}
+	if _, err := s.begin(tx, h, taking); err != nil {
+		return err
+	}
+	return s.resume(tx, h)
+}
+
+// happened turns an event of the record into one that triggers name. ok is false if it was made by a program.
+func (s *Service) happened(tx *db.Tx, e event.Event) (h happening, ok bool, err error) {
+	h = happening{workspace: e.Workspace, name: flow.SystemPrefix + e.Type, id: e.ID, kind: "system", payload: map[string]any{}}
+	if err := decodeExactly(e.Data, &h.payload); err != nil {
+		return h, false, nil // what was redacted in the meantime says nothing
+	}
+	if automated(h.payload) {
+		return h, false, nil
+	}
+	if e.Type[:len("email.")] != "email." {
+		h.contact = audience.ContactID(e.Subject)
+		h.email, _ = h.payload["email"].(string)
+		return h, true, nil
+	}
+	who := e.Recipient
+	if e.Type == "email.received" {
+		from, _ := h.payload["from"].(string)
+		sender, err := address.Parse(from)
+		if err != nil {
+			return h, true, nil
+		}
+		who = sender.Key()
+	}
+	c, err := s.parts.Audience.Find(tx, e.Workspace, who)
+	if isAnswer(err) {
+		return h, true, nil
+	}
+	h.contact, h.email = c.ID, c.Address
+	return h, true, err
+}
+
+// automated tells whether a program, and no person, opened, clicked or wrote.
+func automated(data map[string]any) bool {
+	for _, key := range []string{"open", "click"} {
+		facts, _ := data[key].(map[string]any)
+		if by, _ := facts["automated"].(bool); by {
+			return true
+		}
+	}
+	by, _ := data["auto_submitted"].(bool)
+	return by
+}
+
+// watch compares where a contact is with where it was, for triggers of lists and segments.
+func (s *Service) watch(tx *db.Tx, e event.Event, h happening, listeners []listener) error {
+	if e.Type[:len("email.")] == "email." {
+		return nil
+	}
+	for _, l := range listeners {
+		if !slices.Contains(placeTriggers, l.event) {
+			continue
+		}
+		graph, err := s.graph(tx, l.automation, l.version)
+		if err != nil {
+			return err
+		}
+		config := graph.Step(l.step).Config
+		inside := e.Type != "contact.deleted" && (holds(h.payload["list_ids"], config.ListID) || holds(h.payload["segment_ids"], config.SegmentID))
+		var changed bool
+		if inside {
+			changed, err = noteMember(tx, l, h.contact)
+		} else {
+			changed, err = forgetMember(tx, l, h.contact)
+		}
+		if err != nil || !changed || inside == (l.event == flow.SegmentLeft) || e.Type == "contact.deleted" {
+			if err != nil {
+				return err
+			}
+			continue
+		}
+		moved := h
+		moved.name = l.event
+		if _, err := s.begin(tx, moved, []listener{l}); err != nil {
+			return err
+		}
+		if err := s.resume(tx, moved); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func holds(list any, id string) bool {
+	ids, _ := list.([]any)
+	return id != "" && slices.ContainsFunc(ids, func(one any) bool { return one == id })
+}

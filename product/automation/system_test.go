@@ -1,0 +1,136 @@
+package automation_test
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/event"
+)
+
+// total returns how many runs an automation has had.
+func (h house) total(id string) string {
+	h.t.Helper()
+	return h.must(200, "GET", "/automations/"+id+"/runs", nil).Text("total")
+}
+
+func TestWhatHappensToContactsBeginsRuns(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		list := h.must(201, "POST", "/audience/lists", fields{"name": "News"}).Text("id")
+		segment := h.must(201, "POST", "/segments", fields{"name": "Hand-picked"}).Text("id")
+		h.must(201, "POST", "/contacts", fields{"email": "old@example.net", "list_ids": []string{list}})
+		h.work()
+		end := step("end", "exit", nil)
+		created := h.enabled(line(on("system:contact.created"), end))
+		joined := h.enabled(line(on("system:list.joined", fields{"list_id": list}), end))
+		entered := h.enabled(line(on("system:segment.entered", fields{"segment_id": segment}), end))
+		left := h.enabled(line(on("system:segment.left", fields{"segment_id": segment}), end))
+		pro := h.enabled(line(on("system:contact.created", fields{"filter_rule": fields{"type": "rule", "field": "event.first_name", "operator": "eq", "value": "Pro"}}), end))
+
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net", "list_ids": []string{list}})
+		h.must(200, "PATCH", "/contacts/old@example.net", fields{"first_name": "Old"})
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"first_name": "Ann", "segments": []string{segment}})
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"last_name": "Lee"})
+		h.must(201, "POST", "/contacts", fields{"email": "pro@example.net", "first_name": "Pro"})
+		h.work()
+		for id, want := range map[string]string{created: "2", joined: "1", entered: "1", left: "0", pro: "1"} {
+			if got := h.total(id); got != want {
+				t.Errorf("%s began %s runs, want %s", h.must(200, "GET", "/automations/"+id, nil).Text("triggers"), got, want)
+			}
+		}
+		h.must(409, "DELETE", "/segments/"+segment, nil)
+	})
+}
+
+func TestWhatHappensToMailBeginsRuns(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net"})
+		opened := h.enabled(line(on("system:email.opened"), hello))
+		received := h.enabled(line(on("system:email.received"), hello))
+		err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+			happened := func(kind, data string) event.Event {
+				return event.Event{ID: h.App.World.NewID(), Workspace: h.Workspace, Type: kind, Subject: h.DomainID, Recipient: "ann@example.net", OccurredAt: tx.Now(), Data: json.RawMessage(data)}
+			}
+			return event.Append(tx, happened("email.opened", `{"plan":"x","open":{"automated":false}}`), happened("email.opened", `{"open":{"automated":true}}`),
+				happened("email.received", `{"plan":"x","from":"Ann <ann@example.net>"}`), happened("email.received", `{"from":"Ann <ann@example.net>","auto_submitted":true}`),
+				happened("email.received", `{"from":"stranger@example.net"}`), happened("email.received", `{"from":""}`))
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.work()
+		if h.total(opened) != "1" || h.total(received) != "1" || len(h.mails()) != 2 {
+			t.Errorf("opened %s, received %s, mails %v", h.total(opened), h.total(received), h.mails())
+		}
+	})
+}
+
+func TestAScheduleBeginsARunForEachContactOfItsSegment(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		segment := h.must(201, "POST", "/segments", fields{"name": "All", "filter": fields{"type": "rule", "field": "email", "operator": "exists"}}).Text("id")
+		for _, who := range []string{"a", "b", "c"} {
+			h.must(201, "POST", "/contacts", fields{"email": who + "@example.net"})
+		}
+		id := h.enabled(line(on("system:schedule", fields{"cron": "0 9 * * *", "timezone": "Europe/Berlin", "segment_id": segment}), step("end", "exit", nil)))
+		alone := h.enabled(line(on("system:schedule", fields{"cron": "*/30 * * * *"}), step("end", "exit", nil)))
+		h.work()
+		if h.total(id) != "0" {
+			t.Error("a schedule began before its time")
+		}
+		h.Clock.Advance(24 * time.Hour)
+		h.work()
+		if h.total(id) != "3" || h.total(alone) != "1" {
+			t.Errorf("after a day: %s and %s", h.total(id), h.total(alone))
+		}
+		h.must(200, "PATCH", "/automations/"+id, fields{"status": "disabled"})
+		h.must(200, "PATCH", "/automations/"+id, fields{"status": "enabled"})
+		h.Clock.Advance(24 * time.Hour)
+		h.work()
+		if h.total(id) != "6" {
+			t.Errorf("a schedule that was off and on again: %s", h.total(id))
+		}
+		h.must(200, "POST", "/automations/"+id+"/stop", nil)
+		h.Clock.Advance(24 * time.Hour)
+		h.work()
+		if h.total(id) != "6" {
+			t.Errorf("a schedule that was stopped: %s", h.total(id))
+		}
+	})
+}
+
+func TestContactsMoveBetweenListsSegmentsAndTopics(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		list := h.must(201, "POST", "/audience/lists", fields{"name": "News"}).Text("id")
+		segment := h.must(201, "POST", "/segments", fields{"name": "Hand-picked"}).Text("id")
+		topic := h.must(201, "POST", "/topics", fields{"name": "Offers", "default_subscription": "opt_in"}).Text("id")
+		id := h.enabled(line(on("go"), step("a", "add_to_list", fields{"list_id": list}), step("b", "add_to_segment", fields{"segment_id": segment}),
+			step("c", "set_topic", fields{"topic_id": topic, "subscription": "opt_out"}),
+			step("mail", "send_email", fields{"from": "a@acme.test", "subject": "x", "text": "x", "topic_id": topic}),
+			step("wait", "delay", fields{"duration": "1 minute"}),
+			step("d", "remove_from_list", fields{"list_id": list}), step("e", "remove_from_segment", fields{"segment_id": segment}), step("f", "contact_delete", nil),
+			step("late", "send_email", fields{"from": "a@acme.test", "subject": "x", "text": "x"})))
+		run := h.send("go", "ann@example.net", nil)[0]
+		h.work()
+		if got := path(h.run(id, run)); got != "start:completed a:completed b:completed c:completed mail:skipped wait:waiting" {
+			t.Fatalf("%s", got)
+		}
+		for _, place := range []string{"/audience/contacts?list_id=" + list, "/audience/contacts?segment_id=" + segment} {
+			if got := h.must(200, "GET", place, nil).Text("total"); got != "1" {
+				t.Errorf("%s: %s", place, got)
+			}
+		}
+		h.Clock.Advance(aMinute)
+		h.work()
+		over := h.run(id, run)
+		if over.Text("status") != "failed" || over.Text("error", "message") != "The contact is gone." || over.Text("error", "step") != "late" {
+			t.Errorf("run %s", over.Raw)
+		}
+		h.must(404, "GET", "/contacts/ann@example.net", nil)
+	})
+}
