@@ -6,12 +6,8 @@ import (
 	"net/http/pprof"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"postrider/platform/db"
-	"postrider/platform/queue"
 	"postrider/product/email"
 )
 
@@ -40,7 +36,7 @@ func (s *server) publicHandler() http.Handler {
 func (s *server) adminHandler() http.Handler {
 	mux := http.NewServeMux()
 	s.addHealth(mux)
-	mux.Handle("GET /metrics", promhttp.HandlerFor(s.metrics(), promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(s.app.Metrics(), promhttp.HandlerOpts{}))
 	mux.Handle("/delivery/", s.app.Delivery.OperatorHandler())
 	mux.Handle("GET /operator/mail", s.app.Inbound.OperatorHandler())
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
@@ -70,25 +66,4 @@ func (a *App) Ready(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, readyWithin)
 	defer done()
 	return a.DB.CheckWritable(ctx)
-}
-
-func (s *server) metrics() *prometheus.Registry {
-	registry := prometheus.NewRegistry()
-	registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "postrider_db_writes_total", Help: "Write transactions that were committed."},
-			func() float64 { return float64(s.app.DB.Stats().Writes) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "postrider_db_commits_total", Help: "Commits of the embedded database, each with one fsync."},
-			func() float64 { return float64(s.app.DB.Stats().Commits) }),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "postrider_mail_queue", Help: "Recipients that wait to be mailed or are being mailed."}, s.app.mailQueue),
-	)
-	return registry
-}
-
-func (a *App) mailQueue() float64 {
-	depth := int64(-1)
-	_ = a.DB.Read(context.Background(), func(tx *db.Tx) (err error) { // a monitor sees -1 if the database is away
-		depth, err = queue.Depth(tx, email.Lane)
-		return err
-	})
-	return float64(depth)
 }

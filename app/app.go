@@ -23,10 +23,13 @@ import (
 	"postrider/product/account"
 	"postrider/product/apikey"
 	"postrider/product/audience"
+	"postrider/product/automation"
+	"postrider/product/broadcast"
 	"postrider/product/delivery"
 	"postrider/product/dnsprovider"
 	"postrider/product/domain"
 	"postrider/product/email"
+	"postrider/product/guard"
 	"postrider/product/inbound"
 	"postrider/product/logs"
 	"postrider/product/node"
@@ -59,7 +62,10 @@ type App struct {
 	Suppressions *suppression.Service
 	Templates    *template.Service
 	Audience     *audience.Service
+	Automations  *automation.Service
+	Broadcasts   *broadcast.Service
 	Stats        *stats.Service
+	Guard        *guard.Service
 	Logs         *logs.Service
 	API          *api.Server
 	// Submission takes mail over SMTP.
@@ -67,7 +73,8 @@ type App struct {
 	// Inbound takes mail from other servers.
 	Inbound *inbound.Service
 
-	blobs blob.Store
+	blobs  blob.Store
+	meters *meters
 }
 
 // Settings are what the parts want to know of the installation.
@@ -85,6 +92,10 @@ type Settings struct {
 	// Plans are what workspaces can be on; nil means the shipped ones.
 	Plans    map[plan.Name]plan.Plan
 	Delivery delivery.Config
+	// Checks says what this node looks at to find out how it stands with receivers.
+	Checks node.Checks
+	// Receives tells that this node takes mail from other servers.
+	Receives bool
 	// Outbound says which addresses customers may have us post to. Plain http goes to private ones only.
 	Outbound httpout.Policy
 	// Webhooks is how they are posted; its node, address and policy are those of the installation.
@@ -105,7 +116,7 @@ var Info = api.Info{
 
 // Assemble builds the parts on an open database. It starts nothing.
 func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, settings Settings) *App {
-	a := &App{World: w, DB: d, blobs: blobs}
+	a := &App{World: w, DB: d, blobs: blobs, meters: newMeters()}
 	settings.Outbound.RequireTLS = true
 	cursors := api.NewCursors(func(data []byte) []byte { return keys.MAC("cursor", data) })
 	if settings.Plans == nil {
@@ -121,6 +132,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	settings.Account.Counters = map[string]account.Counter{
 		"templates":        func(tx *db.Tx, ws space.ID) (int64, error) { return a.Templates.Count(tx, ws) },
 		"contacts":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Audience.Count(tx, ws) },
+		"automations":      func(tx *db.Tx, ws space.ID) (int64, error) { return a.Automations.Count(tx, ws) },
 		"webhooks":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Webhooks.Count(tx, ws) },
 		"verified_domains": func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.Count(tx, ws) },
 		"managed_tenants":  func(tx *db.Tx, ws space.ID) (int64, error) { return a.Tenants.Count(tx, ws) },
@@ -128,7 +140,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	}
 	a.Accounts = account.New(w, d, keys, a.Plans, settings.Account)
 	hosts := domain.Hosts{Service: settings.ServiceDomain}
-	a.Nodes = node.New(w, d, node.Config{ID: node.ID(settings.Delivery.Node), Name: settings.NodeName, Hostname: settings.Delivery.Hello, Sources: settings.Delivery.Sources.Sources, SPF: hosts.SPF(),
+	a.Nodes = node.New(w, d, node.Config{ID: node.ID(settings.Delivery.Node), Name: settings.NodeName, Hostname: settings.Delivery.Hello, Sources: settings.Delivery.Sources.Sources, Checks: settings.Checks, Receives: settings.Receives, SPF: hosts.SPF(),
 		MX: hosts.MX()[0], Bounces: hosts.Bounces(), Tracking: hosts.Tracking()}, func(id node.ID) queue.Lane { return email.LaneOf(string(id)) })
 	a.Domains = domain.New(w, d, keys, a.Plans, hosts, a.Nodes.Exists, func(ctx context.Context) []domain.HealthCheck { return a.Inbound.Checks(ctx) })
 	a.Tenants = tenant.New(w, d, a.Plans, a.Domains, a.Nodes.Exists)
@@ -142,17 +154,27 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		Unsubscribed: func(tx *db.Tx, u suppression.Unsubscription) error { return a.Emails.TellUnsubscribed(tx, u) }})
 	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans, Cursors: cursors,
 		Keys: keys, BaseURL: settings.BaseURL, CustomerHosts: settings.CustomerHosts, Spam: settings.Spam, Webhooks: a.Webhooks, Suppressions: a.Suppressions, Topics: preferences{a}, Templates: a.Templates,
+		Delay: func(ctx context.Context, ws space.ID, tenant string, recipients int) time.Duration {
+			return a.Guard.Delay(ctx, ws, tenant, recipients)
+		},
 		Fetcher: email.NewFetcher(httpout.Config{Policy: settings.Outbound, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock})})
 	a.Audience = audience.New(w, d, audience.Parts{Keys: keys, Blobs: blobs, Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions,
-		Emails: a.Emails, Webhooks: a.Webhooks, Logs: a.Logs, BaseURL: settings.BaseURL, Node: settings.Delivery.Node})
-	a.Stats = stats.New(w, d, stats.Parts{Plans: a.Plans, Domains: a.authentication})
+		Emails: a.Emails, Webhooks: a.Webhooks, Logs: a.Logs, BaseURL: settings.BaseURL, Node: settings.Delivery.Node,
+		InUse: a.usesOf})
+	a.Broadcasts = broadcast.New(w, d, broadcast.Parts{Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions, Emails: a.Emails,
+		Audience: a.Audience, Node: settings.Delivery.Node})
+	a.Automations = a.newAutomations(keys, settings)
+	a.Stats = stats.New(w, d, stats.Parts{Plans: a.Plans, Domains: a.authentication, Installation: a.installation, Held: func(tx *db.Tx, ws space.ID, tenants []string) ([]stats.Hold, error) {
+		return a.Guard.Held(tx, ws, tenants)
+	}})
+	a.Guard = guard.New(w, d, guard.Parts{Stats: a.Stats, Tenants: a.Tenants, Accounts: a.Accounts})
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
 
 	a.Inbound = inbound.New(w, d, inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks, Keys: keys,
 		Spam: settings.Spam, Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
 
 	settings.API.World, settings.API.Keys, settings.API.Sessions = w, a.Keys, a.Accounts
-	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.Logs.Request
+	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.noteRequest
 	a.API = api.NewServer(settings.API, a.Routes())
 	a.Submission = submission.New(w, a.API, a.Emails, hosts.MX()[0])
 	a.Submission.Observe(a.noteSubmission)
@@ -162,7 +184,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 // Routes returns the endpoints of all slices.
 func (a *App) Routes() []api.Route {
 	var routes []api.Route
-	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Templates, a.Suppressions, a.Emails, a.Audience, a.Delivery, a.Inbound, a.Stats, a.Logs} {
+	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Templates, a.Suppressions, a.Emails, a.Audience, a.Broadcasts, a.Automations, a.Delivery, a.Inbound, a.Stats, a.Logs} {
 		routes = append(routes, slice.Routes()...)
 	}
 	return routes
@@ -170,7 +192,7 @@ func (a *App) Routes() []api.Route {
 
 // Followers returns what reads the record of events.
 func (a *App) Followers() []event.Follower {
-	return slices.Concat(a.Webhooks.Followers(), a.Audience.Followers(), a.Stats.Followers(), a.Logs.Followers())
+	return slices.Concat(a.Webhooks.Followers(), a.Audience.Followers(), a.Broadcasts.Followers(), a.Automations.Followers(), a.Stats.Followers(), a.Guard.Followers(), a.Logs.Followers())
 }
 
 // Workers returns everything that has to be done again and again.
@@ -179,7 +201,7 @@ func (a *App) Workers() []queue.Worker {
 		{Name: "idempotency keys", Step: a.forgetKeys, Every: time.Minute},
 		{Name: "unused blobs", Step: a.sweepBlobs, Every: time.Hour},
 	}
-	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Domains, a.Webhooks, a.Suppressions, a.Audience, a.Delivery, a.Inbound, a.Logs} {
+	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Guard, a.Domains, a.Webhooks, a.Suppressions, a.Audience, a.Broadcasts, a.Automations, a.Emails, a.Delivery, a.Inbound, a.Logs, a.Stats} {
 		workers = append(workers, slice.Workers()...)
 	}
 	for _, f := range a.Followers() {

@@ -66,6 +66,7 @@ func Run(ctx context.Context, w world.World, config Config) error {
 		}
 		defer config.Dev.close()
 	}
+	s.config.Settings.Receives = s.mx != nil
 	s.app = Assemble(s.world, stores.DB, stores.Blobs, stores.Keys, s.config.Settings)
 	return s.run(ctx)
 }
@@ -154,6 +155,9 @@ func (s *server) run(ctx context.Context) error {
 	s.world.Log.Info("stopping", "within", drainFor.String())
 	draining, done := context.WithTimeout(context.WithoutCancel(ctx), drainFor)
 	defer done()
+	if err := s.app.Nodes.Leave(draining); err != nil {
+		s.world.Log.Warn("leaving could not be announced", "error", err) // the list shows it soon, all the same
+	}
 	for _, server := range web {
 		_ = server.Shutdown(draining) // past the deadline the process ends anyway
 	}
@@ -163,7 +167,7 @@ func (s *server) run(ctx context.Context) error {
 	stopWork()
 	workers.Wait()
 	s.serving.Wait()
-	return errors.Join(err, s.app.Inbound.Closed(draining), s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining), s.app.Logs.Flush(draining))
+	return errors.Join(err, s.app.Inbound.Closed(draining), s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining), s.app.Automations.Drain(draining), s.app.Logs.Flush(draining))
 }
 
 const (

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"strings"
 
+	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/space"
@@ -48,8 +49,15 @@ func stepOfAttempt(t email.Tried) logs.Step {
 		Data: map[string]any{"attempt": t.Number, "outcome": t.Outcome, "mx_host": t.MXHost, "smtp_code": t.Code, "took_ms": t.FinishedAt.Sub(t.StartedAt).Milliseconds()}}
 }
 
-// notePost notes a post to a webhook in the log.
+// noteRequest counts a request, and notes it in the log.
+func (a *App) noteRequest(f api.Finished) {
+	a.meters.request(f)
+	a.Logs.Request(f)
+}
+
+// notePost counts a post to a webhook, and notes it in the log.
 func (a *App) notePost(p webhook.Posted) {
+	a.meters.post(p)
 	host := p.Delivery.URL
 	if parsed, err := url.Parse(host); err == nil {
 		host = parsed.Host // a path may hold a secret

@@ -115,6 +115,11 @@ func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
 			"contacts":           in.Call(http.MethodPost, "/contacts", map[string]any{"email": "contact@example.net"}).Text("id"),
 			"audience":           in.Call(http.MethodPost, "/audience/lists", map[string]any{"name": "x"}).Text("id"),
 			"segments":           in.Call(http.MethodPost, "/segments", map[string]any{"name": "x"}).Text("id"),
+			"broadcasts":         in.Call(http.MethodPost, "/broadcasts", map[string]any{"name": "x"}).Text("id"),
+			"automations":        in.Call(http.MethodPost, "/automations", map[string]any{"name": "x"}).Text("id"),
+			"events":             in.Call(http.MethodPost, "/events", map[string]any{"name": "user.signed_up"}).Text("id"),
+			"automation-credentials": in.Call(http.MethodPost, "/automation-credentials",
+				map[string]any{"name": "x", "type": "bearer", "secret": "x", "allowed_hosts": []string{"x.example.com"}}).Text("id"),
 			"topics":             in.Call(http.MethodPost, "/topics", map[string]any{"name": "x"}).Text("id"),
 			"contact-properties": in.Call(http.MethodPost, "/contact-properties", map[string]any{"key": "x", "type": "string"}).Text("id"),
 			"templates":          in.Call(http.MethodPost, "/templates", map[string]any{"name": "Welcome", "subject": "Hi", "html": "<p>Hi</p>"}).Text("id")}

@@ -4,33 +4,17 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/netip"
 	"strings"
-	"time"
 
+	"postrider/mail/standing"
+	"postrider/product/inbound"
 	"postrider/world"
 )
 
-// Status is how serious a finding is.
-type Status string
-
-// Statuses of findings.
-const (
-	Good Status = "ok"
-	Warn Status = "warning"
-	Fail Status = "failure"
-)
-
 // Finding is the outcome of one check.
-type Finding struct {
-	Check   string `json:"check"`
-	Status  Status `json:"status"`
-	Message string `json:"message"`
-	// Mend is what to do, empty if nothing is.
-	Mend string `json:"mend,omitempty"`
-}
+type Finding = standing.Finding
 
 // Patient is the installation as it is configured.
 type Patient struct {
@@ -47,21 +31,17 @@ type Patient struct {
 	Blocklists []string
 	// Database tells whether the database can be used; nil leaves it out.
 	Database func(ctx context.Context) error
+	// Reports sums up what other providers have reported about our domains; nil leaves it out.
+	Reports func(ctx context.Context) (inbound.Digest, error)
 }
 
-const (
-	// lowDisk is where writes are about to fail.
-	lowDisk = 1 << 30
-	// renewBefore is when a certificate should have been renewed.
-	renewBefore = 14 * 24 * time.Hour
-	// probeWithin is how long another server may take to greet us.
-	probeWithin = 10 * time.Second
-)
+// lowDisk is where writes are about to fail.
+const lowDisk = 1 << 30
 
 // Examine runs all checks.
 func Examine(ctx context.Context, w world.World, p Patient) []Finding {
 	e := &examination{world: w, patient: p}
-	for _, check := range []func(context.Context){e.disk, e.database, e.name, e.records, e.certificate, e.blocklists, e.port} {
+	for _, check := range []func(context.Context){e.disk, e.database, e.name, e.records, e.certificate, e.blocklists, e.port, e.reports} {
 		check(ctx)
 	}
 	return e.findings
@@ -74,20 +54,10 @@ type examination struct {
 	addrs    []netip.Addr // of the name we greet with
 }
 
-func (e *examination) note(check string, status Status, mend, format string, args ...any) {
-	e.findings = append(e.findings, Finding{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Mend: mend})
-}
+func (e *examination) add(f Finding) { e.findings = append(e.findings, f) }
 
-func missing(err error) bool {
-	return errors.Is(err, world.ErrNoName) || errors.Is(err, world.ErrNoData)
-}
-
-// because adds a cause that is more than that there is nothing.
-func because(err error) string {
-	if err == nil || missing(err) {
-		return ""
-	}
-	return " (" + err.Error() + ")"
+func (e *examination) note(check string, status standing.Status, mend, format string, args ...any) {
+	e.add(Finding{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Mend: mend})
 }
 
 func join(addrs []netip.Addr) string {
@@ -96,11 +66,4 @@ func join(addrs []netip.Addr) string {
 		texts[i] = addr.String()
 	}
 	return strings.Join(texts, ", ")
-}
-
-func orNothing(names []string) string {
-	if len(names) == 0 {
-		return "nothing"
-	}
-	return strings.Join(names, ", ")
 }

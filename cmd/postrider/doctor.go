@@ -8,6 +8,9 @@ import (
 	"os"
 
 	"postrider/app/doctor"
+	"postrider/mail/standing"
+	"postrider/platform/db"
+	"postrider/product/inbound"
 	"postrider/world"
 )
 
@@ -36,10 +39,10 @@ func (c doctorCommand) Run(ctx context.Context) error {
 		c.Hello = "mx1." + c.Domain
 	}
 	findings := doctor.Examine(ctx, w, doctor.Patient{Dir: c.Data, Domain: c.Domain, Hello: c.Hello, Certificate: c.TLSCert, Probe: c.Probe,
-		Port: c.SMTPPort, Blocklists: c.Blocklists, Database: c.checkDatabase(w)})
+		Port: c.SMTPPort, Blocklists: c.Blocklists, Database: c.checkDatabase(w), Reports: c.readReports(w)})
 	sick := false
 	for _, f := range findings {
-		sick = sick || f.Status == doctor.Fail
+		sick = sick || f.Status == standing.Fail
 	}
 	if c.JSON {
 		encoder := json.NewEncoder(os.Stdout)
@@ -71,8 +74,30 @@ func (c doctorCommand) checkDatabase(w world.World) func(context.Context) error 
 	}
 }
 
+// reportDays is how far back reports of others are read. Most come a day late.
+const reportDays = 7
+
+// readReports adds up what other providers have reported lately about all domains.
+func (c doctorCommand) readReports(w world.World) func(context.Context) (inbound.Digest, error) {
+	return func(ctx context.Context) (all inbound.Digest, err error) {
+		stores, err := c.storage().Open(ctx, w)
+		if err != nil {
+			return all, err
+		}
+		defer stores.DB.Close()
+		err = stores.DB.Read(ctx, func(tx *db.Tx) error {
+			digests, err := inbound.Digests(tx, nil, tx.Now().AddDate(0, 0, -reportDays))
+			for _, d := range digests {
+				all = all.Plus(d)
+			}
+			return err
+		})
+		return all, err
+	}
+}
+
 func printFindings(findings []doctor.Finding) {
-	marks := map[doctor.Status]string{doctor.Good: "ok  ", doctor.Warn: "WARN", doctor.Fail: "FAIL"}
+	marks := map[standing.Status]string{standing.Good: "ok  ", standing.Warn: "WARN", standing.Fail: "FAIL"}
 	for _, f := range findings {
 		fmt.Printf("%s  %-12s  %s\n", marks[f.Status], f.Check, f.Message)
 		if f.Mend != "" {

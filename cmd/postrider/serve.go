@@ -88,6 +88,8 @@ type serveCommand struct {
 	Providers     string             `help:"TOML file that changes how mailbox providers are treated." type:"path" env:"POSTRIDER_PROVIDERS"`
 	Sources       string             `help:"TOML file of the addresses, proxies and pools that mail leaves from." type:"path" env:"POSTRIDER_SOURCES"`
 	Spam          spamFlags          `embed:"" prefix:"spam-"`
+	Blocklists    []string           `help:"DNS blocklists to ask about our addresses." default:"zen.spamhaus.org,bl.spamcop.net,b.barracudacentral.org" env:"POSTRIDER_BLOCKLISTS"`
+	Probe         string             `help:"Domain whose mail server is called now and then, to see whether mail gets out; empty calls none." default:"gmail.com" env:"POSTRIDER_PROBE"`
 	PrivateHosts  []string           `help:"Names and addresses in private networks that customers may have us call, for webhooks and files." env:"POSTRIDER_PRIVATE_HOSTS"`
 
 	InsecureTestNetwork bool   `help:"Allow mail to private and loopback addresses. Tests only."`
@@ -154,6 +156,10 @@ func (c serveCommand) Run(ctx context.Context) error {
 		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork, Providers: providers, Sources: sources},
 	}
 	config.TLSCert, config.TLSKey = c.TLSCert, c.TLSKey
+	config.Checks = node.Checks{Certificate: c.TLSCert}
+	if !c.InsecureTestNetwork { // a network of its own has neither blocklists nor the mail servers of others
+		config.Checks.Blocklists, config.Checks.Probe, config.Checks.Port = c.Blocklists, c.Probe, c.SMTPPort
+	}
 	c.closeDoors(&config)
 	config.Workers = slices.Contains(c.Roles, "worker")
 	return app.Run(ctx, w, config)

@@ -29,6 +29,7 @@ type DB struct {
 	rehearse bool
 	writes   atomic.Int64
 	commits  atomic.Int64
+	waited   atomic.Int64 // nanoseconds
 }
 
 // Config says which database to open and how.
@@ -114,7 +115,9 @@ func (d *DB) write(ctx context.Context, level isolation, fn func(*Tx) error) err
 
 func (d *DB) writeOnce(ctx context.Context, level isolation, fn func(*Tx) error) error {
 	var wakes []string
+	asked := d.clock.Now()
 	err := d.engine.write(ctx, level, func(s statements) error {
+		d.waited.Add(int64(d.clock.Now().Sub(asked)))
 		if d.rehearse {
 			if err := d.rehearseOnce(ctx, s, fn); err != nil {
 				return err
@@ -159,7 +162,11 @@ func (d *DB) Ping(ctx context.Context) error { return d.engine.ping(ctx) }
 type Stats struct {
 	Writes  int64
 	Commits int64
+	// WriteWait is how long writes have waited for their turn, all together.
+	WriteWait time.Duration
 }
 
 // Stats returns the counts since the database was opened.
-func (d *DB) Stats() Stats { return Stats{Writes: d.writes.Load(), Commits: d.commits.Load()} }
+func (d *DB) Stats() Stats {
+	return Stats{Writes: d.writes.Load(), Commits: d.commits.Load(), WriteWait: time.Duration(d.waited.Load())}
+}

@@ -136,3 +136,18 @@ func movePosition(tx *db.Tx, name string, to position) error {
 	_, err := tx.Exec(`UPDATE event_follower SET tx_id = $1, seq = $2 WHERE name = $3`, to.txID, to.seq, name)
 	return err
 }
+
+func countAfter(tx *db.Tx, at position, most int) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT COUNT(*) FROM (
+			SELECT seq FROM (
+				SELECT seq FROM event
+				WHERE tx_id = $1 AND seq > $2
+				LIMIT $3) AS same
+			UNION ALL
+			SELECT seq FROM (
+				SELECT seq FROM event
+				WHERE tx_id > $1
+				LIMIT $3) AS later
+			LIMIT $3) AS open`, at.txID, at.seq, most)
+}

@@ -121,3 +121,19 @@ func countFree(tx *db.Tx, lane Lane) (ready, later int64, err error) {
 		WHERE lane = $1 AND lease_owner IS NULL AND due_at <= $2`, lane, tx.Now())
 	return ready, all - ready, err
 }
+
+func selectLoads(tx *db.Tx) ([]Load, error) {
+	return db.All(tx, func(s db.Scanner) (Load, error) {
+		var l Load
+		err := s.Scan(&l.Lane, &l.Ready, &l.Later, &l.Leased, db.Time(&l.Oldest))
+		return l, err
+	}, `
+		SELECT lane,
+			CAST(SUM(CASE WHEN lease_owner IS NULL AND due_at <= $1 THEN 1 ELSE 0 END) AS BIGINT),
+			CAST(SUM(CASE WHEN lease_owner IS NULL AND due_at > $1 THEN 1 ELSE 0 END) AS BIGINT),
+			CAST(SUM(CASE WHEN lease_owner IS NULL THEN 0 ELSE 1 END) AS BIGINT),
+			MIN(CASE WHEN lease_owner IS NULL AND due_at <= $1 THEN due_at END)
+		FROM queue_item
+		GROUP BY lane
+		ORDER BY lane`, tx.Now())
+}

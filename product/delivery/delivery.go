@@ -104,7 +104,8 @@ type Service struct {
 	returning   []returning     // wait to be put back
 	sources     sources
 	desk        claimDesk
-	saved       string // the state of the shaper as it was last written
+	attempts    map[AttemptKind]int64 // that have ended
+	saved       string                // the state of the shaper as it was last written
 
 	savedSources string // that of the sources
 	renewedAt    time.Time
@@ -125,7 +126,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 	s := &Service{
 		world: w, db: d, emails: emails, domains: domains, relays: relays, keys: keys, config: config, table: config.Providers.orShipped(),
 		letters: newLetters(), room: semaphore.NewWeighted(roomForLarge), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
-		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(),
+		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(), attempts: map[AttemptKind]int64{},
 	}
 	s.sources = newSources(config)
 	s.encryption = newEncryption(w, d, config)

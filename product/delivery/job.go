@@ -93,6 +93,7 @@ func (s *Service) finish(t *talk) (over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.finished = append(s.finished, t.outcome)
+	s.countAttempt(t.outcome)
 	if t.connection == nil {
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 
+	"postrider/mail/standing"
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/queue"
@@ -38,7 +39,23 @@ type record struct {
 	Warmup       warmup       `json:"warmup"`
 	Blocklists   []string     `json:"blocklists"`
 	Queue        *waiting     `json:"queue"`
+	Checks       []check      `json:"checks"`
 	CheckedAt    api.Time     `json:"checked_at"`
+}
+
+// check is what a node has found out about itself. What to do about it is for its operator.
+type check struct {
+	Check   string `json:"check" example:"reverse name"`
+	Status  string `json:"status" example:"ok"`
+	Message string `json:"message" example:"203.0.113.10 resolves back to mx1.mail.example.org."`
+}
+
+func newChecks(findings []standing.Finding) []check {
+	checks := make([]check, len(findings))
+	for i, f := range findings {
+		checks[i] = check{f.Check, string(f.Status), f.Message}
+	}
+	return checks
 }
 
 type reverse struct {
@@ -48,7 +65,7 @@ type reverse struct {
 
 type capabilities struct {
 	Sending   bool `json:"sending" example:"true"`
-	Receiving bool `json:"receiving" example:"false"`
+	Receiving bool `json:"receiving" example:"true"`
 	TLS       bool `json:"tls" example:"true"`
 }
 
@@ -83,7 +100,7 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q api.Offse
 			if !slices.Contains(caller.Scopes, "analytics:read") {
 				continue // how busy we are is not for everyone
 			}
-			records[i].Addresses = n.addresses()
+			records[i].Addresses, records[i].Blocklists, records[i].Checks = n.addresses(), n.Standing.blocklists(), newChecks(n.Standing.Findings)
 			if records[i].Queue, err = s.waitingFor(tx, n.ID); err != nil {
 				return err
 			}
@@ -96,12 +113,15 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q api.Offse
 
 func (s *Service) newRecord(tx *db.Tx, n Node) record {
 	status := "active"
-	if tx.Now().Sub(n.SeenAt) > goneAfter {
+	switch {
+	case n.gone(tx.Now()):
 		status = "offline"
+	case !n.DrainingAt.IsZero():
+		status = "draining"
 	}
 	r := record{Object: "sending_node", ID: n.ID, Name: n.Name, Region: n.Region, Provider: "direct", Hostname: n.Hostname, Addresses: []string{},
 		Status: status, Default: n.Region == "default", SPF: s.config.SPF, MX: s.config.MX, Bounces: s.config.Bounces, Tracking: s.config.Tracking,
-		ReverseDNS: reverse{Status: "not_checked"}, Capabilities: capabilities{Sending: true, TLS: true}, Blocklists: []string{}, CheckedAt: api.Time(n.SeenAt)}
+		ReverseDNS: n.Standing.reverse(), Capabilities: capabilities{Sending: true, Receiving: n.Receives, TLS: true}, Blocklists: []string{}, Checks: []check{}, CheckedAt: api.Time(n.Standing.CheckedAt)}
 	for _, source := range n.Sources {
 		if day, most, capped := source.Cap(tx.Now()); capped && (r.Warmup.DailyCap == nil || most < *r.Warmup.DailyCap) {
 			r.Warmup = warmup{Active: true, Day: &day, DailyCap: &most}

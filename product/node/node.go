@@ -6,6 +6,7 @@ package node
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"postrider/platform/api"
@@ -26,7 +27,15 @@ type Node struct {
 	Region            string
 	StartedAt, SeenAt time.Time
 	Sources           []Source
+	// Receives tells whether it takes mail from other servers.
+	Receives bool
+	// DrainingAt is since when it takes no more mail, because it is about to stop.
+	DrainingAt time.Time
+	Standing   Standing
 }
+
+// gone tells that a node has not said for a while that it is there.
+func (n Node) gone(now time.Time) bool { return now.Sub(n.SeenAt) > goneAfter }
 
 const (
 	// sayEvery is how often a node says that it is there, goneAfter when it counts as gone if it does not.
@@ -44,6 +53,9 @@ type Config struct {
 	Hostname string
 	Region   string
 	Sources  []Source
+	Checks   Checks
+	// Receives tells whether this process takes mail from other servers.
+	Receives bool
 
 	SPF, MX, Bounces, Tracking string
 }
@@ -54,6 +66,8 @@ type Service struct {
 	db     *db.DB
 	config Config
 	lane   func(id ID) queue.Lane
+
+	leaving atomic.Bool
 }
 
 // New returns the service. lane is the queue of the mail that only a certain node may deliver; the empty id means any.
@@ -70,13 +84,28 @@ func (s *Service) Workers() []queue.Worker {
 		return nil
 	}
 	started := s.world.Clock.Now()
-	return []queue.Worker{{Name: "node", Every: sayEvery, Step: func(ctx context.Context) (bool, error) { return false, s.say(ctx, started) }}}
+	return []queue.Worker{
+		{Name: "node", Every: sayEvery, Step: func(ctx context.Context) (bool, error) { return false, s.say(ctx, started) }},
+		{Name: "standing of the node", Every: checkEvery, Step: func(ctx context.Context) (bool, error) { return false, s.check(ctx, started) }},
+	}
+}
+
+// Leave tells everyone that this node is about to stop. It is for the list only; delivery drains by itself.
+func (s *Service) Leave(ctx context.Context) error {
+	s.leaving.Store(true)
+	if s.config.ID == "" {
+		return nil
+	}
+	return s.db.Write(ctx, func(tx *db.Tx) error { return updateDraining(tx, s.config.ID) })
 }
 
 // say tells everyone that this node is there.
 func (s *Service) say(ctx context.Context, started time.Time) error {
+	if s.leaving.Load() {
+		return nil
+	}
 	return s.db.Write(ctx, func(tx *db.Tx) error {
-		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: started, SeenAt: tx.Now(), Sources: s.config.Sources})
+		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: started, SeenAt: tx.Now(), Sources: s.config.Sources, Receives: s.config.Receives})
 		if err != nil {
 			return err
 		}

@@ -14,32 +14,37 @@ func upsertNode(tx *db.Tx, n Node) error {
 		return fmt.Errorf("encode sources: %w", err)
 	}
 	_, err = tx.Exec(`
-		INSERT INTO node (id, name, hostname, region, started_at, seen_at, sources)
-		VALUES ($1, $2, $3, $4, $5, $6, $7)
+		INSERT INTO node (id, name, hostname, region, started_at, seen_at, sources, receives)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
 		ON CONFLICT (id) DO UPDATE
 		SET name = excluded.name, hostname = excluded.hostname, region = excluded.region, started_at = excluded.started_at,
-			seen_at = excluded.seen_at, sources = excluded.sources`, n.ID, n.Name, n.Hostname, n.Region, n.StartedAt, n.SeenAt, string(sources))
+			seen_at = excluded.seen_at, sources = excluded.sources, receives = excluded.receives, draining_at = NULL`, n.ID, n.Name, n.Hostname, n.Region, n.StartedAt, n.SeenAt, string(sources), n.Receives)
 	return err
 }
 
 func scanNode(s db.Scanner) (Node, error) {
 	var n Node
-	var sources string
-	if err := s.Scan(&n.ID, &n.Name, &n.Hostname, &n.Region, db.Time(&n.StartedAt), db.Time(&n.SeenAt), &sources); err != nil {
+	var sources, standing string
+	if err := s.Scan(&n.ID, &n.Name, &n.Hostname, &n.Region, db.Time(&n.StartedAt), db.Time(&n.SeenAt), &sources, db.Time(&n.DrainingAt), &standing, &n.Receives); err != nil {
 		return n, err
+	}
+	if err := json.Unmarshal([]byte(standing), &n.Standing); err != nil {
+		return n, fmt.Errorf("standing of node %s: %w", n.ID, err)
 	}
 	return n, json.Unmarshal([]byte(sources), &n.Sources)
 }
 
+const columns = `id, name, hostname, region, started_at, seen_at, sources, draining_at, standing, receives`
+
 func selectNode(tx *db.Tx, id ID) (Node, error) {
 	return db.One(tx, scanNode, `
-		SELECT id, name, hostname, region, started_at, seen_at, sources FROM node
+		SELECT `+columns+` FROM node
 		WHERE id = $1`, id)
 }
 
 func selectNodes(tx *db.Tx, limit, offset int) ([]Node, error) {
 	return db.All(tx, scanNode, `
-		SELECT id, name, hostname, region, started_at, seen_at, sources FROM node
+		SELECT `+columns+` FROM node
 		ORDER BY name, id
 		LIMIT $1 OFFSET $2`, limit, offset)
 }
@@ -50,5 +55,24 @@ func countNodes(tx *db.Tx) (int64, error) {
 
 func deleteGone(tx *db.Tx, before time.Time) error {
 	_, err := tx.Exec(`DELETE FROM node WHERE seen_at < $1`, before)
+	return err
+}
+
+// updateDraining marks a node that is about to stop.
+func updateDraining(tx *db.Tx, id ID) error {
+	_, err := tx.Exec(`
+		UPDATE node SET draining_at = $1
+		WHERE id = $2`, tx.Now(), id)
+	return err
+}
+
+func updateStanding(tx *db.Tx, id ID, look Standing) error {
+	raw, err := json.Marshal(look)
+	if err != nil {
+		return fmt.Errorf("encode standing: %w", err)
+	}
+	_, err = tx.Exec(`
+		UPDATE node SET standing = $1
+		WHERE id = $2`, string(raw), id)
 	return err
 }

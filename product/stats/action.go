@@ -25,6 +25,7 @@ type action struct {
 	Title    string   `json:"title" example:"Move DMARC to quarantine"`
 	Message  string   `json:"message" example:"SPF and DKIM of acme.com have passed for 30 days. Set dmarc_policy to quarantine and publish the new record."`
 	Domain   api.Ref  `json:"domain_id" example:"0193a1e0-2222-7000-8000-0000000000d1"`
+	Tenant   api.Ref  `json:"managed_tenant_id"`
 	ISP      api.Ref  `json:"isp"`
 	Doc      api.Ref  `json:"doc"`
 }
@@ -34,6 +35,12 @@ const (
 	settled = 30 * day
 	// maxActions is as much as a person can take in; the most urgent come first.
 	maxActions = 20
+	// fewReported is how much others must have seen before their reports ask for something.
+	fewReported = 100
+	// poorlyProven is which part of a domain's mail should at least be its own; forwarders break the rest. unsafeSessions is which
+	// part of the connections may fail now and then.
+	poorlyProven   = 0.95
+	unsafeSessions = 0.01
 )
 
 // actionsOfDomains tells what to publish, the most urgent first.
@@ -71,6 +78,15 @@ func (d Domain) actions(now time.Time) []action {
 	if d.ReturnPath != pass {
 		add("fix_return_path", info, "Point the return path of "+d.Name+" to us",
 			fmt.Sprintf("Bounces of %s go to a name of ours, so SPF is not aligned. Publish the return-path record shown with the domain.", d.Name))
+	}
+	if r := d.Reports; r.Messages >= fewReported && rate(r.Passed, r.Messages) < poorlyProven {
+		add("unproven_mail", warning, "Find who else sends as "+d.Name,
+			fmt.Sprintf("Other providers report that %.1f %% of %d mails in the name of %s were not proven to be yours. Find the services that send them and sign their mail, or raise the policy if they are not yours.",
+				100-100*rate(r.Passed, r.Messages), r.Messages, d.Name))
+	}
+	if r := d.Reports; r.Sessions >= fewReported && rate(r.Failed, r.Sessions) > unsafeSessions {
+		add("unsafe_connections", warning, "Mend the encryption of mail to "+d.Name,
+			fmt.Sprintf("Other providers report that %.1f %% of their connections to deliver mail to %s were not safe. Check the certificates of its mail servers.", 100*rate(r.Failed, r.Sessions), d.Name))
 	}
 	if d.DKIM == pass && d.SPF == pass && d.DMARC == pass && d.Policy == "none" && !d.VerifiedAt.IsZero() && now.Sub(d.VerifiedAt) >= settled {
 		add("raise_dmarc_policy", info, "Move DMARC of "+d.Name+" to quarantine",
@@ -115,6 +131,29 @@ func actionsOfMail(rates Rates, providers []providerRecord) []action {
 			actions = append(actions, action{Code: "review_provider", Severity: warning, Title: "Look at your mail to " + ispName(p.ISP), ISP: api.Ref(p.ISP),
 				Message: fmt.Sprintf("Only %.1f %% of your mail to %s arrives. Look at the bounces in the log and remove addresses that do not exist.", 100*p.Delivery, ispName(p.ISP))})
 		}
+	}
+	return actions
+}
+
+// actionsOfHolds tells who is held back, and what lets them go on.
+func actionsOfHolds(holds []Hold) []action {
+	actions := make([]action, 0, len(holds))
+	for _, h := range holds {
+		who := "Your workspace"
+		if h.Tenant != "" {
+			who = "A managed customer"
+		}
+		a := action{Code: "sender_" + h.Step, Severity: critical, Title: who + " is " + h.Step, Tenant: api.Ref(h.Tenant)}
+		switch h.Step {
+		case "throttled":
+			a.Message = fmt.Sprintf("%s has so many bounces or complaints that its new mail is spread over time, %d recipients an hour. Mail only addresses that are known to be good until the rate has fallen.", who, h.Hourly)
+		case "paused":
+			a.Message = who + " was stopped because of its bounces or complaints. Find the cause, then resume it."
+		default:
+			a.Severity = warning
+			a.Message = who + " has so many bounces or complaints that it will be slowed down if nothing changes. Remove addresses that bounce, and mail only who asked for it."
+		}
+		actions = append(actions, a)
 	}
 	return actions
 }

@@ -19,6 +19,7 @@ type facts struct {
 	ISP         string            `json:"isp"`
 	DeliveredAt time.Time         `json:"delivered_at"`
 	Relayed     int64             `json:"relayed"`
+	Simulated   bool              `json:"simulated"`
 	Delivery    struct {
 		WaitedMs int64 `json:"waited_ms"`
 	} `json:"delivery"`

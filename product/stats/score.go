@@ -39,7 +39,9 @@ type scorecard struct {
 	Providers  []providerRecord `json:"providers"`
 	Domains    []domainAuth     `json:"domains"`
 	Thresholds thresholds       `json:"thresholds"`
-	Actions    []action         `json:"actions"`
+	// Installation is how the servers stand that all mail leaves from; the worst comes first.
+	Installation []Check  `json:"installation"`
+	Actions      []action `json:"actions"`
 }
 
 // component is one part of the score; the weights add up to 100.
@@ -98,13 +100,36 @@ type domainAuth struct {
 	Policy     string `json:"dmarc_policy" example:"none"`
 	ReturnPath string `json:"return_path" example:"pass"`
 	Alignment  string `json:"alignment" example:"pass"`
+	// DMARCReports and TLSReports sum up what other providers have reported; null if none has.
+	DMARCReports *dmarcDigest `json:"dmarc_reports"`
+	TLSReports   *tlsDigest   `json:"tls_reports"`
+}
+
+type dmarcDigest struct {
+	Reports  int64   `json:"reports" example:"42"`
+	Messages int64   `json:"messages" example:"9900"`
+	Passed   int64   `json:"passed" example:"9890"`
+	PassRate float64 `json:"pass_rate" example:"0.999"`
+}
+
+type tlsDigest struct {
+	Reports     int64   `json:"reports" example:"30"`
+	Sessions    int64   `json:"sessions" example:"1200"`
+	Failed      int64   `json:"failed" example:"0"`
+	FailureRate float64 `json:"failure_rate" example:"0"`
 }
 
 const pass = "pass"
 
 // newDomainAuth also tells whether receivers see the sender's domain proven: by its signature, or by the return path (RFC 7489 §3.1).
 func newDomainAuth(d Domain) domainAuth {
-	a := domainAuth{d.ID, d.Name, d.SPF, d.DKIM, d.DMARC, d.Policy, d.ReturnPath, "fail"}
+	a := domainAuth{ID: d.ID, Domain: d.Name, SPF: d.SPF, DKIM: d.DKIM, DMARC: d.DMARC, Policy: d.Policy, ReturnPath: d.ReturnPath, Alignment: "fail"}
+	if r := d.Reports; r.DMARC > 0 {
+		a.DMARCReports = &dmarcDigest{r.DMARC, r.Messages, r.Passed, rate(r.Passed, r.Messages)}
+	}
+	if r := d.Reports; r.TLS > 0 {
+		a.TLSReports = &tlsDigest{r.TLS, r.Sessions, r.Failed, rate(r.Failed, r.Sessions)}
+	}
 	if d.DKIM == pass || d.SPF == pass && d.ReturnPath == pass {
 		a.Alignment = pass
 	}
@@ -131,13 +156,15 @@ func (s *Service) handleDeliverability(ctx context.Context, caller api.Caller, q
 		return answer, err
 	}
 	asked = asked.in(asked.period().wholeDays())
-	wanted := DomainQuery{IDs: q.Domain, Tenants: q.Tenant, Limit: maxDomains}
+	wanted := DomainQuery{IDs: q.Domain, Tenants: q.Tenant, Limit: maxDomains, Since: asked.from}
 	if len(wanted.IDs) == 0 {
 		wanted.IDs = caller.DomainIDs
 	}
 	var domains []Domain
 	var isps []ispRow
 	var counts Counts
+	var holds []Hold
+	installation := []Check{}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		if counts, err = selectCounts(tx, asked); err != nil {
 			return err
@@ -145,18 +172,30 @@ func (s *Service) handleDeliverability(ctx context.Context, caller api.Caller, q
 		if isps, err = selectISPs(tx, asked); err != nil || s.parts.Domains == nil {
 			return err
 		}
+		if s.parts.Held != nil && len(caller.DomainIDs) == 0 { // a key for some domains does not hear of others
+			if holds, err = s.parts.Held(tx, caller.Workspace, q.Tenant); err != nil {
+				return err
+			}
+		}
+		if s.parts.Installation != nil {
+			if installation, err = s.parts.Installation(tx); err != nil {
+				return err
+			}
+		}
 		domains, err = s.parts.Domains(tx, caller.Workspace, wanted)
 		return err
 	})
 	if err != nil {
 		return answer, err
 	}
-	return newScorecard(daysIn(asked.period()), counts, isps, domains, s.world.Clock.Now()), nil
+	answer = newScorecard(daysIn(asked.period()), counts, isps, domains, s.world.Clock.Now())
+	answer.Installation, answer.Actions = installation, append(actionsOfHolds(holds), answer.Actions...)
+	return answer, nil
 }
 
 func newScorecard(days int, counts Counts, isps []ispRow, domains []Domain, now time.Time) scorecard {
 	card := scorecard{Object: "stats_deliverability", Days: days, Providers: []providerRecord{}, Domains: []domainAuth{},
-		Thresholds: thresholds{bounceLimit, complaintLimit}, Actions: []action{}}
+		Thresholds: thresholds{bounceLimit, complaintLimit}, Installation: []Check{}, Actions: []action{}}
 	authentication := 0.0
 	for _, d := range domains {
 		card.Domains = append(card.Domains, newDomainAuth(d))

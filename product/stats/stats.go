@@ -27,12 +27,33 @@ type Parts struct {
 	Plans *plan.Service
 	// Domains tells how sending domains stand. It is above this package, and asked for the scorecard only.
 	Domains func(tx *db.Tx, ws space.ID, q DomainQuery) ([]Domain, error)
+	// Installation tells how the servers that all mail leaves from stand with receivers, for the scorecard.
+	Installation func(tx *db.Tx) ([]Check, error)
+	// Held tells who is held back, of some managed customers, or of everyone if none is named.
+	Held func(tx *db.Tx, ws space.ID, tenants []string) ([]Hold, error)
+}
+
+// Hold is a sender who is held back for its bounces or complaints: a managed customer, or the workspace if it names none.
+type Hold struct {
+	Tenant string
+	// Step is warned, throttled or paused; Hourly is how many recipients an hour a throttled sender may mail.
+	Step   string
+	Hourly int64
+}
+
+// Check is one thing that was found out about the servers of the installation.
+type Check struct {
+	Check   string `json:"check" example:"reverse name"`
+	Status  string `json:"status" example:"ok"`
+	Message string `json:"message" example:"203.0.113.10 resolves back to mx1.mail.example.org."`
 }
 
 // DomainQuery asks for domains. Without ids and tenants it means all of the workspace.
 type DomainQuery struct {
 	IDs, Tenants []string
 	Limit        int
+	// Since is from when on reports of others are counted.
+	Since time.Time
 }
 
 // Domain is how well a sending domain proves that its mail is its own.
@@ -44,6 +65,15 @@ type Domain struct {
 	Policy string
 	// VerifiedAt is since when SPF and DKIM pass; zero if they do not.
 	VerifiedAt time.Time
+	Reports    Reports
+}
+
+// Reports is what other providers have reported about a domain.
+type Reports struct {
+	// DMARC reports tell of Messages in the name of the domain, of which Passed were proven to be its own.
+	DMARC, Messages, Passed int64
+	// TLS reports tell of Sessions with the servers of the domain, of which Failed were not safe.
+	TLS, Sessions, Failed int64
 }
 
 // New returns the service.

@@ -1,0 +1,69 @@
+package doctor_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"postrider/app/apptest"
+	"postrider/app/doctor"
+	"postrider/product/inbound"
+)
+
+// examine returns the findings by check; of several the worst counts.
+func examine(t *testing.T, change func(*doctor.Patient)) map[string]string {
+	t.Helper()
+	in := apptest.New(t, "sqlite")
+	p := doctor.Patient{Dir: t.TempDir(), Domain: "mail.postrider.test", Hello: "mx1.mail.postrider.test", Database: in.App.DB.Ping,
+		Reports: func(context.Context) (inbound.Digest, error) {
+			return inbound.Digest{DMARCReports: 2, Messages: 200, Passed: 200, TLSReports: 1, Sessions: 100}, nil
+		}}
+	change(&p)
+	found := map[string]string{}
+	for _, f := range doctor.Examine(t.Context(), in.App.World, p) {
+		if !strings.HasSuffix(f.Message, ".") {
+			t.Errorf("not a sentence: %+v", f)
+		}
+		if found[f.Check] == "" || f.Status != "ok" {
+			found[f.Check] = string(f.Status)
+		}
+	}
+	return found
+}
+
+func TestAHealthyInstallationIsToldSo(t *testing.T) {
+	t.Parallel()
+	want := "map[certificate:warning database:ok disk:ok dmarc reports:ok name:ok records:ok reverse name:ok spf:ok tls reports:ok]"
+	if got := fmt.Sprint(examine(t, func(*doctor.Patient) {})); got != want {
+		t.Errorf("%s", got)
+	}
+}
+
+func TestEveryIllnessIsFound(t *testing.T) {
+	t.Parallel()
+	for check, change := range map[string]func(*doctor.Patient){
+		"disk":        func(p *doctor.Patient) { p.Dir += "/missing" },
+		"database":    func(p *doctor.Patient) { p.Database = func(context.Context) error { return errors.New("it is away") } },
+		"certificate": func(p *doctor.Patient) { p.Certificate = p.Dir + "/missing.pem" },
+		"dmarc reports": func(p *doctor.Patient) {
+			p.Reports = reporting(inbound.Digest{DMARCReports: 1, Messages: 100, Passed: 90})
+		},
+		"tls reports": func(p *doctor.Patient) {
+			p.Reports = reporting(inbound.Digest{TLSReports: 1, Sessions: 100, Failed: 2})
+		},
+		"port": func(p *doctor.Patient) { p.Probe, p.Port = "nowhere.invalid", 25 },
+	} {
+		t.Run(check, func(t *testing.T) {
+			t.Parallel()
+			if got := examine(t, change)[check]; got != "failure" && got != "warning" {
+				t.Errorf("%s: %q", check, got)
+			}
+		})
+	}
+}
+
+func reporting(d inbound.Digest) func(context.Context) (inbound.Digest, error) {
+	return func(context.Context) (inbound.Digest, error) { return d, nil }
+}
