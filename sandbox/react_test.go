@@ -40,7 +40,7 @@ func TestADSNComesBackToTheReturnPath(t *testing.T) {
 	if len(b.messages("dsn@example.test")) != 1 {
 		t.Error("the message was not accepted")
 	}
-	b.clock.move(2 * time.Second)
+	b.clock.move(3 * time.Second)
 
 	got := <-arrivals
 	if got.from != "" || len(got.to) != 1 || got.to[0] != "v-7@bounce.acme.test" {
@@ -60,7 +60,7 @@ func TestAComplaintIsAFeedbackReport(t *testing.T) {
 	arrivals := b.attachMail()
 
 	b.mustSend(mailTo("complain@example.test"), letter)
-	b.clock.move(2 * time.Second)
+	b.clock.move(3 * time.Second)
 
 	got := <-arrivals
 	if got.from != "complaints@example.test" || got.to[0] != sender {
@@ -75,7 +75,7 @@ func TestAReportOutlastsARestartOfTheProduct(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
 	b.mustSend(mailTo("dsn@example.test"), letter)
-	b.clock.moveWhenAwaited(2 * time.Second) // nobody takes mail yet
+	b.clock.moveWhenAwaited(3 * time.Second) // nobody takes mail yet
 
 	b.clock.await()
 	arrivals := b.attachMail()
@@ -91,7 +91,7 @@ func TestReportsToStrangersLandInTheMailbox(t *testing.T) {
 	b := openBox(t)
 	b.mustSend(smtp.Envelope{From: "ann@stranger.test", To: []string{"complain@example.test"}}, letter)
 
-	b.clock.move(2 * time.Second)
+	b.clock.move(3 * time.Second)
 	b.Settle()
 
 	got := b.messages("ann@stranger.test")
@@ -130,7 +130,7 @@ func TestAnOpenedMailLoadsItsImages(t *testing.T) {
 	visits := b.attachWeb()
 
 	b.mustSend(mailTo("open@example.test"), page)
-	b.clock.move(2 * time.Second)
+	b.clock.move(3 * time.Second)
 
 	for _, want := range []visit{{host: "track.acme.test", uri: "/o/1.gif"}, {host: "cdn.test", uri: "/logo.png"}} {
 		got := <-visits
@@ -150,7 +150,7 @@ func TestAClickFollowsTheFirstLink(t *testing.T) {
 		visits := b.attachWeb()
 
 		b.mustSend(mailTo("click@example.test"), test.raw)
-		b.clock.move(2 * time.Second)
+		b.clock.move(3 * time.Second)
 
 		if got := <-visits; got.host != test.host || got.uri != test.uri {
 			t.Errorf("%s: %+v", name, got)
@@ -177,7 +177,7 @@ func TestMailToTheProductIsPassedOn(t *testing.T) {
 
 	b.mustSend(smtp.Envelope{From: sender, To: []string{"nobody@acme.test", "ann@acme.test"}}, letter)
 	<-arrivals
-	b.clock.move(2 * time.Second)
+	b.clock.move(3 * time.Second)
 	if got := <-arrivals; got.from != "" || !strings.Contains(got.raw, "Final-Recipient: rfc822; nobody@acme.test") {
 		t.Errorf("the refused one of two: %+v", got)
 	}
