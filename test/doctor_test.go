@@ -54,8 +54,9 @@ func TestTheDoctorFindsWhatKeepsMailFromArriving(t *testing.T) {
 	if ok {
 		t.Error("found nothing wrong")
 	}
-	for check, want := range map[string]string{"reverse name": "127.0.0.1 resolves back to elsewhere.example.net", "spf": "does not list 127.0.0.1"} {
-		if f := found[check]; len(f) != 1 || f[0].Status != "failure" || !strings.Contains(f[0].Message, want) || f[0].Mend == "" {
+	for check, want := range map[string][2]string{"reverse name": {"warning", "127.0.0.1 resolves back to elsewhere.example.net"},
+		"spf": {"failure", "does not pass mail from 127.0.0.1"}} {
+		if f := found[check]; len(f) != 1 || f[0].Status != want[0] || !strings.Contains(f[0].Message, want[1]) || f[0].Mend == "" {
 			t.Errorf("%s: %+v", check, f)
 		}
 	}
