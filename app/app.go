@@ -149,7 +149,9 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	a.Relays = relay.New(w, d, keys, a.Accounts, relay.Config{Hello: settings.Delivery.Hello, AllowPrivate: settings.Delivery.AllowPrivate})
 	a.Logs = logs.New(w, d, logs.Parts{Plans: a.Plans, Accounts: a.Accounts, Steps: a.stepsOf})
 	a.Webhooks = a.newWebhooks(keys, settings)
-	a.Templates = template.New(w, d, a.Plans, nil)
+	a.Templates = template.New(w, d, a.Plans, func(tx *db.Tx, ws space.ID, id string, versions []int64, from, to time.Time) (stats.OfTemplate, error) {
+		return a.Stats.Template(tx, ws, id, versions, from, to)
+	})
 	a.Suppressions = suppression.New(w, d, suppression.Parts{Keys: keys, Accounts: a.Accounts, BaseURL: settings.BaseURL, Preferences: preferences{a},
 		Unsubscribed: func(tx *db.Tx, u suppression.Unsubscription) error { return a.Emails.TellUnsubscribed(tx, u) }})
 	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans, Cursors: cursors,

@@ -95,11 +95,11 @@ func BenchmarkWaitingRuns(b *testing.B) {
 		grown := float64(heap()-free) / 1e6
 		stop()
 		working.Wait()
-		slower := after.processor/before.processor - 1
+		slower := before.perSecond/after.perSecond - 1
 		b.ReportMetric(after.perSecond, "mails/s")
 		b.ReportMetric(grown, "heap-MB")
-		b.Logf("a mail takes %.2f ms of processor time without and %.2f ms with %d waiting runs: %+.1f %% (bound %.0f %%); by the clock %.0f and %.0f mails/s; heap grew by %.1f MB (bound %d)",
-			1000*before.processor, 1000*after.processor, waiting, 100*slower, 100*slowBound, before.perSecond, after.perSecond, grown, memoryBound)
+		b.Logf("%.0f mails/s without and %.0f with %d waiting runs: %+.1f %% slower (bound %.0f %%); %.2f and %.2f ms of processor time each; heap grew by %.1f MB (bound %d)",
+			before.perSecond, after.perSecond, waiting, 100*slower, 100*slowBound, 1000*before.processor, 1000*after.processor, grown, memoryBound)
 		if slower > slowBound || grown > memoryBound {
 			b.Error("beyond the bound")
 		}

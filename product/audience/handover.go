@@ -2,7 +2,6 @@ package audience
 
 import (
 	"slices"
-	"strings"
 
 	"postrider/platform/db"
 	"postrider/platform/space"
@@ -28,9 +27,7 @@ var exclusionOf = map[int64]Exclusion{0: exclusionUnknown, 1: AddressBlocked, 2:
 
 // Newest returns the number of the contact that came last to a workspace: who comes later has a greater one.
 func (s *Service) Newest(tx *db.Tx, ws space.ID) (int64, error) {
-	return db.One(tx, db.Value[int64], `
-		SELECT COALESCE(MAX(number), 0) FROM contact
-		WHERE workspace_id = $1`, ws)
+	return selectNewest(tx, ws)
 }
 
 // IsSegment tells whether an id is that of a segment and of no list: older programs call segments audiences.
@@ -48,9 +45,7 @@ func (s *Service) Contacts(tx *db.Tx, ws space.ID, numbers []int64) (map[int64]R
 	if err != nil {
 		return nil, err
 	}
-	found, err := db.All(tx, scanContact, `
-		SELECT `+contactColumns+` FROM contact
-		WHERE contact.workspace_id = $1 AND contact.number {in $2}`, ws, numbers)
+	found, err := selectNumbered(tx, ws, numbers)
 	if err != nil {
 		return nil, err
 	}
@@ -85,14 +80,12 @@ func explain(tx *db.Tx, ws space.ID, target Target, excluded map[int64]Exclusion
 		numbers = append(numbers, number)
 	}
 	slices.Sort(numbers)
-	there, err := db.All(tx, db.Value[int64], `
-		SELECT number FROM contact
-		WHERE workspace_id = $1 AND number {in $2}`, ws, numbers)
+	there, err := selectNumbered(tx, ws, numbers)
 	if err != nil {
 		return err
 	}
-	for _, number := range there {
-		excluded[number] = LeftList
+	for _, c := range there {
+		excluded[c.Number] = LeftList
 	}
 	known, err := loadSchema(tx, ws)
 	if err != nil {
@@ -103,15 +96,7 @@ func explain(tx *db.Tx, ws space.ID, target Target, excluded map[int64]Exclusion
 	if err != nil {
 		return err
 	}
-	type answer struct{ number, reason int64 }
-	conditions := append(slices.Clone(a.conditions), "contact.number {in "+a.Argument(numbers)+"}")
-	answers, err := db.All(tx, func(s db.Scanner) (one answer, err error) {
-		err = s.Scan(&one.number, &one.reason)
-		return one, err
-	}, db.Composed+`
-		SELECT contact.number, `+a.reason()+`
-		FROM `+a.from+`
-		WHERE `+strings.Join(conditions, " AND "), a.Args...)
+	answers, err := selectReasons(tx, a, numbers)
 	for _, one := range answers {
 		excluded[one.number] = exclusionOf[one.reason]
 	}

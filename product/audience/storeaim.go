@@ -104,3 +104,18 @@ func (a *aim) leftOrPending() string {
 	}
 	return "CASE WHEN list_contact.status = 'unsubscribed' THEN 2 ELSE 3 END"
 }
+
+// answer is the number of the first thing that stands against mailing a contact.
+type answer struct{ number, reason int64 }
+
+// selectReasons tells what stands against mailing contacts that are meant.
+func selectReasons(tx *db.Tx, a *aim, numbers []int64) ([]answer, error) {
+	conditions := append(append([]string{}, a.conditions...), "contact.number {in "+a.Argument(numbers)+"}")
+	return db.All(tx, func(s db.Scanner) (one answer, err error) {
+		err = s.Scan(&one.number, &one.reason)
+		return one, err
+	}, db.Composed+`
+		SELECT contact.number, `+a.reason()+`
+		FROM `+a.from+`
+		WHERE `+strings.Join(conditions, " AND "), a.Args...)
+}

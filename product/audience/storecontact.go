@@ -205,3 +205,17 @@ func addTotal(tx *db.Tx, ws space.ID, by int64) error {
 		WHERE workspace_id = $2`, by, ws)
 	return err
 }
+
+// selectNewest returns the number of the contact that came last.
+func selectNewest(tx *db.Tx, ws space.ID) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT COALESCE(MAX(number), 0) FROM contact
+		WHERE workspace_id = $1`, ws)
+}
+
+// selectNumbered returns contacts by number; those who are gone are missing.
+func selectNumbered(tx *db.Tx, ws space.ID, numbers []int64) ([]Contact, error) {
+	return db.All(tx, scanContact, `
+		SELECT `+contactColumns+` FROM contact
+		WHERE contact.workspace_id = $1 AND contact.number {in $2}`, ws, numbers)
+}

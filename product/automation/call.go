@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/net/http/httpguts"
 
+	"postrider/platform/db"
 	"postrider/platform/httpout"
 	"postrider/platform/queue"
 	"postrider/product/automation/internal/flow"
@@ -71,7 +72,7 @@ func newCall(q *flow.Request, scope flow.Scope, key string) *call {
 		c.query.Set(name, flow.Text(scope.Resolve(value)))
 	}
 	if q.Body != nil && q.Method != http.MethodGet {
-		c.body = []byte(encode(scope.Resolve(q.Body)))
+		c.body = []byte(db.JSON(scope.Resolve(q.Body)))
 		c.header.Set("Content-Type", "application/json")
 	}
 	return c

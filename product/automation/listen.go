@@ -138,6 +138,6 @@ func (s *Service) planNext(tx *db.Tx, l listener, node *flow.Node) error {
 }
 
 func (s *Service) plan(tx *db.Tx, p planned, item queue.Item) error {
-	item.ID, item.Lane, item.Rank, item.Payload = s.world.NewID(), ScheduleLane, queue.Normal, encode(p)
+	item.ID, item.Lane, item.Rank, item.Payload = s.world.NewID(), ScheduleLane, queue.Normal, db.JSON(p)
 	return queue.Add(tx, item)
 }

@@ -50,7 +50,7 @@ func (s *Service) send(tx *db.Tx, h happening) (sent sentEvent, err error) {
 		return sent, err
 	}
 	data := eventSent{Event: h.name, EventID: h.id, ContactID: api.Ref(h.contact), Email: api.Ref(h.email), Payload: h.payload}
-	return sent, event.Append(tx, event.Event{ID: h.id, Workspace: h.workspace, Type: sentType, Subject: h.id, OccurredAt: tx.Now(), Data: json.RawMessage(encode(data))})
+	return sent, event.Append(tx, event.Event{ID: h.id, Workspace: h.workspace, Type: sentType, Subject: h.id, OccurredAt: tx.Now(), Data: json.RawMessage(db.JSON(data))})
 }
 
 func (b *sending) check(now time.Time) error {

@@ -210,7 +210,7 @@ func (s *Service) ended(r *Run, at time.Time) event.Event {
 	if r.Status == Failed {
 		kind = "automation.run.failed"
 	}
-	return event.Event{ID: s.world.NewID(), Workspace: r.Workspace, Type: kind, Subject: string(r.ID), OccurredAt: at, Data: json.RawMessage(encode(newRunEvent(r)))}
+	return event.Event{ID: s.world.NewID(), Workspace: r.Workspace, Type: kind, Subject: string(r.ID), OccurredAt: at, Data: json.RawMessage(db.JSON(newRunEvent(r)))}
 }
 
 // tallyKey is what runs are counted by.

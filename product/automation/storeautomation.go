@@ -26,8 +26,8 @@ var automationTable = table[Automation]{"automation", automationColumns, "create
 func insertAutomation(tx *db.Tx, a Automation) error {
 	_, err := tx.Exec(`
 		INSERT INTO automation (id, workspace_id, name, search, description, status, draft, draft_changed, published, latest, metadata, created_at, updated_at, archived_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`, a.ID, a.Workspace, a.Name, lower(a.Name), db.NullText(a.Description), a.Status, encode(a.Draft),
-		a.DraftChanged, a.Published, a.Latest, encode(a.Metadata), a.CreatedAt, a.UpdatedAt, a.ArchivedAt)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`, a.ID, a.Workspace, a.Name, lower(a.Name), db.NullText(a.Description), a.Status, db.JSON(a.Draft),
+		a.DraftChanged, a.Published, a.Latest, db.JSON(a.Metadata), a.CreatedAt, a.UpdatedAt, a.ArchivedAt)
 	return err
 }
 
@@ -36,8 +36,8 @@ func updateAutomation(tx *db.Tx, a Automation) error {
 	_, err := tx.Exec(`
 		UPDATE automation SET name = $1, search = $2, description = $3, status = $4, draft = $5, draft_changed = $6, published = $7, latest = $8, metadata = $9,
 			updated_at = $10, archived_at = $11
-		WHERE workspace_id = $12 AND id = $13`, a.Name, lower(a.Name), db.NullText(a.Description), a.Status, encode(a.Draft), a.DraftChanged, a.Published, a.Latest,
-		encode(a.Metadata), a.UpdatedAt, a.ArchivedAt, a.Workspace, a.ID)
+		WHERE workspace_id = $12 AND id = $13`, a.Name, lower(a.Name), db.NullText(a.Description), a.Status, db.JSON(a.Draft), a.DraftChanged, a.Published, a.Latest,
+		db.JSON(a.Metadata), a.UpdatedAt, a.ArchivedAt, a.Workspace, a.ID)
 	return err
 }
 
@@ -99,7 +99,7 @@ func insertVersion(tx *db.Tx, ws space.ID, v Version) error {
 	}
 	_, err := tx.Exec(`
 		INSERT INTO automation_version (id, workspace_id, automation_id, version, definition, note, rolled_back_from, created_by, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, v.ID, ws, v.Automation, v.Number, encode(v.Definition), db.NullText(v.Note), from, db.NullText(v.CreatedBy), v.CreatedAt)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, v.ID, ws, v.Automation, v.Number, db.JSON(v.Definition), db.NullText(v.Note), from, db.NullText(v.CreatedBy), v.CreatedAt)
 	return err
 }
 

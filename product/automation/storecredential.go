@@ -37,7 +37,7 @@ func insertCredential(tx *db.Tx, c Credential) (bool, error) {
 			created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $13)
 		ON CONFLICT (workspace_id, search) DO NOTHING`, c.ID, c.Workspace, c.Name, lower(c.Name), c.Type, c.sealed, c.SecretPrefix, db.NullText(c.Username),
-		db.NullText(c.HeaderName), encode(c.AllowedHosts), db.NullText(c.BaseURL), encode(c.Settings), c.CreatedAt)
+		db.NullText(c.HeaderName), db.JSON(c.AllowedHosts), db.NullText(c.BaseURL), db.JSON(c.Settings), c.CreatedAt)
 	return n == 1, err
 }
 
@@ -52,15 +52,15 @@ func updateCredential(tx *db.Tx, c Credential) error {
 	_, err := tx.Exec(`
 		UPDATE automation_credential SET name = $1, search = $2, secret = $3, secret_prefix = $4, username = $5, header_name = $6, allowed_hosts = $7, base_url = $8,
 			settings = $9, updated_at = $10, rotated_at = $11
-		WHERE workspace_id = $12 AND id = $13`, c.Name, lower(c.Name), c.sealed, c.SecretPrefix, db.NullText(c.Username), db.NullText(c.HeaderName), encode(c.AllowedHosts),
-		db.NullText(c.BaseURL), encode(c.Settings), c.UpdatedAt, c.RotatedAt, c.Workspace, c.ID)
+		WHERE workspace_id = $12 AND id = $13`, c.Name, lower(c.Name), c.sealed, c.SecretPrefix, db.NullText(c.Username), db.NullText(c.HeaderName), db.JSON(c.AllowedHosts),
+		db.NullText(c.BaseURL), db.JSON(c.Settings), c.UpdatedAt, c.RotatedAt, c.Workspace, c.ID)
 	return err
 }
 
 func noteTest(tx *db.Tx, ws space.ID, id string, result testResult) error {
 	_, err := tx.Exec(`
 		UPDATE automation_credential SET last_test = $1
-		WHERE workspace_id = $2 AND id = $3`, encode(result), ws, id)
+		WHERE workspace_id = $2 AND id = $3`, db.JSON(result), ws, id)
 	return err
 }
 

@@ -3,7 +3,6 @@ package automation
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -28,14 +27,14 @@ func insertEvent(tx *db.Tx, e Event) (bool, error) {
 	n, err := tx.Exec(`
 		INSERT INTO automation_event (id, workspace_id, name, search, description, fields, sample_payload, send_count, created_at, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, 0, $8, $8)
-		ON CONFLICT (workspace_id, name) DO NOTHING`, e.ID, e.Workspace, e.Name, lower(e.Name), db.NullText(e.Description), encode(e.Fields), encode(e.Sample), e.Created)
+		ON CONFLICT (workspace_id, name) DO NOTHING`, e.ID, e.Workspace, e.Name, lower(e.Name), db.NullText(e.Description), db.JSON(e.Fields), db.JSON(e.Sample), e.Created)
 	return n == 1, err
 }
 
 func updateEvent(tx *db.Tx, e Event) error {
 	_, err := tx.Exec(`
 		UPDATE automation_event SET description = $1, fields = $2, sample_payload = $3, updated_at = $4
-		WHERE workspace_id = $5 AND id = $6`, db.NullText(e.Description), encode(e.Fields), encode(e.Sample), e.Updated, e.Workspace, e.ID)
+		WHERE workspace_id = $5 AND id = $6`, db.NullText(e.Description), db.JSON(e.Fields), db.JSON(e.Sample), e.Updated, e.Workspace, e.ID)
 	return err
 }
 
@@ -75,13 +74,4 @@ func eventBy(tx *db.Tx, ws space.ID, name, lock string) (Event, error) {
 		return e, ErrEventNotFound
 	}
 	return e, err
-}
-
-// encode writes what was made from JSON and so can be written as such.
-func encode(value any) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		panic(fmt.Sprintf("automation: encode %T: %v", value, err))
-	}
-	return string(raw)
 }

@@ -32,8 +32,8 @@ func insertRuns(tx *db.Tx, runs []*Run) error {
 	const columns = 20
 	values := make([]any, 0, columns*len(runs))
 	for _, r := range runs {
-		values = append(values, r.ID, r.Workspace, r.Automation, r.Version, r.Status, r.Test, r.Simulated, db.NullText(r.Contact), db.NullText(r.Email), encode(r.Cause),
-			encode(r.Payload), r.Depth, db.NullText(r.Step), r.Pass, r.Tries, r.Taken, r.ResumeAt, nullFailure(r.Failure), r.StartedAt, r.CompletedAt)
+		values = append(values, r.ID, r.Workspace, r.Automation, r.Version, r.Status, r.Test, r.Simulated, db.NullText(r.Contact), db.NullText(r.Email), db.JSON(r.Cause),
+			db.JSON(r.Payload), r.Depth, db.NullText(r.Step), r.Pass, r.Tries, r.Taken, r.ResumeAt, nullFailure(r.Failure), r.StartedAt, r.CompletedAt)
 	}
 	_, err := tx.InsertRows(`INSERT INTO automation_run (`+runColumns+`)`, columns, values, ``)
 	return err
@@ -43,7 +43,7 @@ func nullFailure(f *failure) any {
 	if f == nil {
 		return nil
 	}
-	return encode(f)
+	return db.JSON(f)
 }
 
 // updateRun writes how far a run is that the transaction has locked. It serves workers, which work across workspaces.

@@ -138,7 +138,7 @@ func selectWaits(tx *db.Tx, ws space.ID, contact audience.ContactID, event strin
 func receive(tx *db.Tx, run RunID, payload map[string]any) (bool, error) {
 	n, err := tx.Exec(`
 		UPDATE automation_wait SET received = $1
-		WHERE run_id = $2 AND received IS NULL`, encode(payload), run)
+		WHERE run_id = $2 AND received IS NULL`, db.JSON(payload), run)
 	return n == 1, err
 }
 

@@ -266,5 +266,5 @@ func shown(value any) json.RawMessage {
 	if value == nil {
 		return nil
 	}
-	return json.RawMessage(encode(value))
+	return json.RawMessage(db.JSON(value))
 }

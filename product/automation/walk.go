@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/product/audience"
 	"postrider/product/automation/internal/flow"
@@ -245,7 +246,7 @@ func (w *walk) contactChange(values map[string]any) (change audience.Change, err
 	if properties, ok := filled["properties"].(map[string]any); ok {
 		change.Properties = map[string]json.RawMessage{}
 		for key, value := range properties {
-			change.Properties[key] = json.RawMessage(encode(value))
+			change.Properties[key] = json.RawMessage(db.JSON(value))
 		}
 	}
 	return change, nil

@@ -3,7 +3,6 @@ package broadcast
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 
 	"postrider/platform/api"
@@ -33,23 +32,15 @@ func scan(s db.Scanner) (b Broadcast, err error) {
 		json.Unmarshal([]byte(tags), &b.Tags), json.Unmarshal([]byte(window), &b.Window))
 }
 
-func encode(value any) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		panic(fmt.Sprintf("broadcast: %T cannot be stored: %v", value, err))
-	}
-	return string(raw)
-}
-
 // values are what is stored of a broadcast, in the order of columns, with the text that searches look through after the name.
 func (b Broadcast) values() []any {
 	var failure any
 	if b.Failure != nil {
-		failure = encode(b.Failure)
+		failure = db.JSON(b.Failure)
 	}
 	return []any{b.ID, b.Workspace, b.Name, strings.ToLower(b.Name + "\n" + b.Subject), b.Status, db.NullText(b.Target.List), db.NullText(b.Target.Segment),
-		db.NullText(b.Target.Topic), b.From, encode(b.ReplyTo), b.Subject, b.PreviewText, b.HTML, b.Text, db.NullText(b.Template), b.TemplateVersion,
-		encode(b.Variables), encode(b.Tags), b.TrackOpens, b.TrackClicks, b.Throttle, encode(b.Window), db.NullText(b.CreatedBy), db.NullText(b.KeyID),
+		db.NullText(b.Target.Topic), b.From, db.JSON(b.ReplyTo), b.Subject, b.PreviewText, b.HTML, b.Text, db.NullText(b.Template), b.TemplateVersion,
+		db.JSON(b.Variables), db.JSON(b.Tags), b.TrackOpens, b.TrackClicks, b.Throttle, db.JSON(b.Window), db.NullText(b.CreatedBy), db.NullText(b.KeyID),
 		b.Test, failure, db.NullText(b.work), b.place, b.ceiling, b.nextAt, b.ScheduledAt, b.QueuedAt, b.StartedAt, b.ExpandedAt, b.HandedAt, b.PausedAt,
 		b.SentAt, b.CancelledAt, b.CreatedAt, b.UpdatedAt}
 }
@@ -79,7 +70,7 @@ func update(tx *db.Tx, b Broadcast) error {
 func updateProgress(tx *db.Tx, b Broadcast) error {
 	var failure any
 	if b.Failure != nil {
-		failure = encode(b.Failure)
+		failure = db.JSON(b.Failure)
 	}
 	_, err := tx.Exec(`
 		UPDATE broadcast SET status = $3, failure = $4, work = $5, place = $6, ceiling = $7, next_at = $8, started_at = $9, expanded_at = $10,

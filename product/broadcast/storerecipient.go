@@ -77,7 +77,7 @@ func markQueued(tx *db.Tx, id ID, contacts []int64) (int64, error) {
 func settlePending(tx *db.Tx, id ID, state email.State, p problem) (int64, error) {
 	return tx.Exec(`
 		UPDATE broadcast_recipient SET state = $1, reason = $2, error = $3, updated_at = $4
-		WHERE broadcast_id = $5 AND `+openRows+` AND state = 'pending'`, state, p.Reason, encode(p), tx.Now(), id)
+		WHERE broadcast_id = $5 AND `+openRows+` AND state = 'pending'`, state, p.Reason, db.JSON(p), tx.Now(), id)
 }
 
 // reopenFailed lets rows that failed wait again, and returns how many there were.
@@ -91,7 +91,7 @@ func reopenFailed(tx *db.Tx, id ID) (int64, error) {
 func updateRecipient(tx *db.Tx, r recipient) error {
 	var reason, text any
 	if r.Problem != nil {
-		reason, text = r.Problem.Reason, encode(r.Problem)
+		reason, text = r.Problem.Reason, db.JSON(r.Problem)
 	}
 	_, err := tx.Exec(`
 		UPDATE broadcast_recipient SET state = $1, email_id = $2, reason = $3, error = $4, bounce_type = $5, opens = $6, clicks = $7, unsubscribed = $8,

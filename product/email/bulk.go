@@ -182,14 +182,6 @@ func (b *batch) recall(r *Recipient) error {
 	return b.service.tenants.Return(b.tx, e.Workspace, e.Tenant, 1, e.CreatedAt)
 }
 
-// selectWaiting serves work across workspaces.
-func selectWaiting(tx *db.Tx, emails []ID) ([]string, error) {
-	return db.All(tx, db.Value[string], `
-		SELECT id FROM email_recipient
-		WHERE email_id {in $1} AND state = 'queued'
-		ORDER BY id`, emails)
-}
-
 // CheckTags notes what is wrong with the tags of mail.
 func CheckTags(wrong *api.Fields, tags []Tag) []Tag { return checkTags(wrong, tags) }
 

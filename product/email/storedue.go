@@ -36,3 +36,11 @@ func selectDue(tx *db.Tx, items []queue.Item) (map[string]dueRow, error) {
 		WHERE email_recipient.id {in $1}`, ids)
 	return rows, err
 }
+
+// selectWaiting serves work across workspaces.
+func selectWaiting(tx *db.Tx, emails []ID) ([]string, error) {
+	return db.All(tx, db.Value[string], `
+		SELECT id FROM email_recipient
+		WHERE email_id {in $1} AND state = 'queued'
+		ORDER BY id`, emails)
+}

@@ -148,3 +148,16 @@ func (p *pageQuery) askIndex(tx *db.Tx, ws space.ID, from, until time.Time) erro
 	p.where = append(p.where, fmt.Sprintf("{matching email_search $1 $%d} AND {between email_search $%d $%d}", n-2, n-1, n))
 	return nil
 }
+
+func selectByMessageID(tx *db.Tx, ws space.ID, id ID, messageID string) ([]Email, error) {
+	return db.All(tx, scanEmail, `
+		SELECT `+emailColumns+` FROM email
+		WHERE workspace_id = $1 AND id = $2 AND message_id = $3`, ws, id, messageID)
+}
+
+func selectByWords(tx *db.Tx, ws space.ID, words []string, messageID string) ([]Email, error) {
+	return db.All(tx, scanEmail, `
+		SELECT `+emailColumns+` FROM email_search JOIN email ON email.id = email_search.id
+		WHERE email.workspace_id = $1 AND {matching email_search $1 $2} AND message_id = $3
+		LIMIT 1`, ws, tx.WordQuery(string(ws), words, nil), messageID)
+}

@@ -26,6 +26,7 @@ type eventData struct {
 	Headers   []headerPair      `json:"headers"`
 	Broadcast api.Ref           `json:"broadcast_id"`
 	Template  api.Ref           `json:"template_id"`
+	Version   int64             `json:"template_version,omitempty"`
 	Run       api.Ref           `json:"automation_run_id"`
 	DomainID  string            `json:"domain_id"`
 	// Simulated tells that the mail did not leave the machine.
@@ -101,7 +102,7 @@ func (s *Service) newEventIn(state State, e *Email, headers map[string]string, k
 	data := eventData{
 		EmailID: e.ID, MessageID: e.MessageID, CreatedAt: api.Time(e.CreatedAt), From: e.From, Recipient: api.Ref(recipient),
 		Subject: e.Subject, Status: state, Tags: map[string]string{}, Metadata: orEmptyObject(e.Metadata),
-		Headers: []headerPair{}, Broadcast: api.Ref(e.Broadcast), Run: api.Ref(e.Run), Template: api.Ref(e.Template), DomainID: string(e.Domain), Simulated: s.Simulated(e.Test, recipient), extras: more,
+		Headers: []headerPair{}, Broadcast: api.Ref(e.Broadcast), Run: api.Ref(e.Run), Template: api.Ref(e.Template), Version: e.TemplateVersion, DomainID: string(e.Domain), Simulated: s.Simulated(e.Test, recipient), extras: more,
 	}
 	data.To = slices.Concat(e.Addresses.To, e.Addresses.Cc, e.Addresses.Bcc)
 	if recipient != "" {

@@ -58,16 +58,3 @@ func idOfWord(word string) (ID, bool) {
 	parsed, err := space.Parse(id)
 	return ID(parsed), err == nil
 }
-
-func selectByMessageID(tx *db.Tx, ws space.ID, id ID, messageID string) ([]Email, error) {
-	return db.All(tx, scanEmail, `
-		SELECT `+emailColumns+` FROM email
-		WHERE workspace_id = $1 AND id = $2 AND message_id = $3`, ws, id, messageID)
-}
-
-func selectByWords(tx *db.Tx, ws space.ID, words []string, messageID string) ([]Email, error) {
-	return db.All(tx, scanEmail, `
-		SELECT `+emailColumns+` FROM email_search JOIN email ON email.id = email_search.id
-		WHERE email.workspace_id = $1 AND {matching email_search $1 $2} AND message_id = $3
-		LIMIT 1`, ws, tx.WordQuery(string(ws), words, nil), messageID)
-}

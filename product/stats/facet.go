@@ -28,6 +28,9 @@ func facetsOf(e event.Event, f facts) []facet {
 			facets = append(facets, one.of(one.id))
 		}
 	}
+	if f.Template != "" && f.Version > 0 {
+		facets = append(facets, ofTemplateVersion(f.Template, f.Version))
+	}
 	if f.Simulated {
 		facets = append(facets, ofSimulated(""))
 		if e.Tenant != "" {

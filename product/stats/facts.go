@@ -15,6 +15,7 @@ type facts struct {
 	Previous    string            `json:"previous_status"`
 	Tags        map[string]string `json:"tags"`
 	Template    string            `json:"template_id"`
+	Version     int64             `json:"template_version"`
 	Broadcast   string            `json:"broadcast_id"`
 	ISP         string            `json:"isp"`
 	DeliveredAt time.Time         `json:"delivered_at"`

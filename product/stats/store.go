@@ -159,6 +159,36 @@ func selectCounts(tx *db.Tx, s span) (Counts, error) {
 		WHERE workspace_id = $1 AND facet {in $2} AND bucket >= $3 AND bucket < $4`, s.args()...)
 }
 
+// ofFacet is what is known of one facet in a span.
+type ofFacet struct {
+	facet    facet
+	counts   Counts
+	lastSent time.Time
+}
+
+// selectFacets sums all counters of a span, each facet apart.
+func selectFacets(tx *db.Tx, s span) (map[facet]ofFacet, error) {
+	all := make([]Counter, counters)
+	for i := range all {
+		all[i] = Counter(i)
+	}
+	rows, err := db.All(tx, func(row db.Scanner) (one ofFacet, err error) {
+		into := []any{&one.facet, db.Time(&one.lastSent)}
+		for i := range one.counts {
+			into = append(into, &one.counts[i])
+		}
+		return one, row.Scan(into...)
+	}, `
+		SELECT facet, MAX(CASE WHEN sent > 0 THEN bucket END), `+summing(all)+` FROM stats_count
+		WHERE workspace_id = $1 AND facet {in $2} AND bucket >= $3 AND bucket < $4
+		GROUP BY facet`, s.args()...)
+	found := make(map[facet]ofFacet, len(rows))
+	for _, row := range rows {
+		found[row.facet] = row
+	}
+	return found, err
+}
+
 // slot is the sums of one slot of time; start is in the time of clocks that are ahead of UTC by the offset asked for.
 type slot struct {
 	start  time.Time

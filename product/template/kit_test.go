@@ -31,7 +31,7 @@ type house struct {
 // each runs test in an installation on every engine at hand.
 func each(t *testing.T, test func(t *testing.T, h *house)) {
 	t.Helper()
-	apptest.Each(t, func(t *testing.T, in *apptest.Installation) { test(t, newHouse(t, in, nil)) })
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) { test(t, newHouse(t, in, in.App.Stats.Template)) })
 }
 
 func newHouse(t *testing.T, in *apptest.Installation, statistics template.Statistics) *house {

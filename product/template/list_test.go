@@ -10,7 +10,7 @@ import (
 	"postrider/app/apptest"
 	"postrider/platform/db"
 	"postrider/platform/space"
-	"postrider/product/template"
+	"postrider/product/stats"
 )
 
 func names(list apptest.Answer) string {
@@ -82,20 +82,20 @@ func TestStatisticsAreThoseOfTheTemplate(t *testing.T) {
 			in := apptest.New(t, engine)
 			sent := in.Clock.Now().Add(-time.Hour)
 			var from, to time.Time
-			h := newHouse(t, in, func(_ *db.Tx, ws space.ID, _ template.ID, start, end time.Time) (template.Sent, error) {
+			h := newHouse(t, in, func(_ *db.Tx, _ space.ID, _ string, _ []int64, start, end time.Time) (stats.OfTemplate, error) {
 				from, to = start, end
-				return template.Sent{Totals: template.Counts{Sent: 3}, Versions: map[int64]template.Counts{2: {Sent: 3, Opened: 1}}, LastSentAt: sent}, nil
+				return stats.OfTemplate{Totals: stats.Totals{Sent: 3}, Versions: map[int64]stats.Totals{2: {Sent: 3, Opened: 1}}, LastSentAt: sent}, nil
 			})
 			id := h.create(nil)
 			h.must(200, "PATCH", "/templates/"+id, fields{"html": "2"})
 
-			stats := h.must(200, "GET", "/templates/"+id+"/stats?days=7", nil)
+			told := h.must(200, "GET", "/templates/"+id+"/stats?days=7", nil)
 
-			versions := stats.Body["versions"].([]any)
+			versions := told.Body["versions"].([]any)
 			first, second := versions[0].(fields), versions[1].(fields)
-			if stats.Pick("object", "template_id") != fmt.Sprintf(`["template_stats",%q]`, id) || stats.Body["totals"].(fields)["sent"] != 3.0 || stats.Body["last_sent_at"] == nil ||
+			if told.Pick("object", "template_id") != fmt.Sprintf(`["template_stats",%q]`, id) || told.Body["totals"].(fields)["sent"] != 3.0 || told.Body["last_sent_at"] == nil ||
 				first["version"] != 2.0 || first["totals"].(fields)["opened"] != 1.0 || second["totals"].(fields)["opened"] != 0.0 {
-				t.Errorf("%s", stats.Raw)
+				t.Errorf("%s", told.Raw)
 			}
 			if days := to.Sub(from).Hours() / 24; days < 7 || days > 8 {
 				t.Errorf("%v days", days)

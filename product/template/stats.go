@@ -7,38 +7,8 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
+	"postrider/product/stats"
 )
-
-// Counts are how many recipients something happened to.
-type Counts struct {
-	Accepted        int64 `json:"accepted" example:"10000"`
-	Sent            int64 `json:"sent" example:"9950"`
-	Delivered       int64 `json:"delivered" example:"9900"`
-	Delayed         int64 `json:"delayed" example:"120"`
-	Bounced         int64 `json:"bounced" example:"40"`
-	BouncedHard     int64 `json:"bounced_hard" example:"30"`
-	BouncedSoft     int64 `json:"bounced_soft" example:"4"`
-	BouncedBlock    int64 `json:"bounced_block" example:"6"`
-	Complained      int64 `json:"complained" example:"3"`
-	Suppressed      int64 `json:"suppressed" example:"20"`
-	Failed          int64 `json:"failed" example:"10"`
-	Cancelled       int64 `json:"cancelled" example:"2"`
-	Opened          int64 `json:"opened" example:"5000"`
-	UniqueOpened    int64 `json:"unique_opened" example:"3900"`
-	AutomatedOpens  int64 `json:"automated_opens" example:"1400"`
-	Clicked         int64 `json:"clicked" example:"900"`
-	UniqueClicked   int64 `json:"unique_clicked" example:"700"`
-	AutomatedClicks int64 `json:"automated_clicks" example:"90"`
-	Unsubscribed    int64 `json:"unsubscribed" example:"12"`
-	Received        int64 `json:"received" example:"0"`
-}
-
-// Sent is what became of the mails of a template in a period.
-type Sent struct {
-	Totals     Counts
-	Versions   map[int64]Counts
-	LastSentAt time.Time
-}
 
 // statsRecord is the answer to a question for statistics.
 type statsRecord struct {
@@ -46,14 +16,14 @@ type statsRecord struct {
 	TemplateID ID             `json:"template_id" example:"0193a1f4-0000-7000-8000-000000000401"`
 	Start      api.Time       `json:"start"`
 	End        api.Time       `json:"end"`
-	Totals     Counts         `json:"totals"`
+	Totals     stats.Totals   `json:"totals"`
 	Versions   []versionStats `json:"versions"`
 	LastSentAt api.Time       `json:"last_sent_at"`
 }
 
 type versionStats struct {
-	Version int64  `json:"version" example:"3"`
-	Totals  Counts `json:"totals"`
+	Version int64        `json:"version" example:"3"`
+	Totals  stats.Totals `json:"totals"`
 }
 
 const (
@@ -103,13 +73,17 @@ func (s *Service) stats(ctx context.Context, ws space.ID, name string, p period)
 		if err != nil {
 			return err
 		}
-		sent, err := s.statistics(tx, ws, t.ID, start, end)
+		var versions []int64
+		for number := t.Latest; number > max(0, t.Latest-maxPage); number-- {
+			versions = append(versions, number)
+		}
+		sent, err := s.statistics(tx, ws, string(t.ID), versions, start, end)
 		if err != nil {
 			return err
 		}
 		record = statsRecord{Object: "template_stats", TemplateID: t.ID, Start: api.Time(start), End: api.Time(end), Totals: sent.Totals,
 			Versions: []versionStats{}, LastSentAt: api.Time(sent.LastSentAt)}
-		for number := t.Latest; number > max(0, t.Latest-maxPage); number-- {
+		for _, number := range versions {
 			record.Versions = append(record.Versions, versionStats{number, sent.Versions[number]})
 		}
 		return nil

@@ -11,6 +11,7 @@ import (
 	"postrider/platform/db"
 	"postrider/platform/space"
 	"postrider/product/plan"
+	"postrider/product/stats"
 	"postrider/world"
 )
 
@@ -79,7 +80,7 @@ var (
 )
 
 // Statistics counts what became of the mails that were made from a template.
-type Statistics func(tx *db.Tx, ws space.ID, id ID, from, to time.Time) (Sent, error)
+type Statistics func(tx *db.Tx, ws space.ID, id string, versions []int64, from, to time.Time) (stats.OfTemplate, error)
 
 // Service keeps templates.
 type Service struct {
@@ -92,9 +93,6 @@ type Service struct {
 
 // New returns the service of one process. Without statistics every count is zero.
 func New(w world.World, d *db.DB, plans *plan.Service, statistics Statistics) *Service {
-	if statistics == nil {
-		statistics = func(*db.Tx, space.ID, ID, time.Time, time.Time) (Sent, error) { return Sent{}, nil }
-	}
 	return &Service{world: w, db: d, plans: plans, statistics: statistics, shelf: newShelf()}
 }
 

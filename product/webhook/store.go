@@ -125,3 +125,11 @@ func deleteEndpoint(tx *db.Tx, ws space.ID, id ID) error {
 
 // total is how many endpoints a workspace has.
 var total = plan.Total{Table: "webhook_total", Column: "webhooks"}
+
+// selectWithTexts returns an endpoint that wants the texts of received mail, if there is one.
+func selectWithTexts(tx *db.Tx, ws space.ID) ([]ID, error) {
+	return db.All(tx, db.Value[ID], `
+		SELECT id FROM webhook
+		WHERE workspace_id = $1 AND include_body = TRUE
+		LIMIT 1`, ws)
+}

@@ -18,10 +18,7 @@ const receivedType = "email.received"
 
 // WantsTexts tells whether an endpoint of the workspace asked for the texts of received mail.
 func (s *Service) WantsTexts(tx *db.Tx, ws space.ID) (bool, error) {
-	found, err := db.All(tx, db.Value[ID], `
-		SELECT id FROM webhook
-		WHERE workspace_id = $1 AND include_body = TRUE
-		LIMIT 1`, ws)
+	found, err := selectWithTexts(tx, ws)
 	return len(found) > 0, err
 }
 
