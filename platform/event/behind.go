@@ -8,5 +8,8 @@ func (f Follower) Behind(tx *db.Tx, most int) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
+	if len(f.Types) > 0 {
+		return countWanted(tx, at, f.Types, most)
+	}
 	return countAfter(tx, at, most)
 }

@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"time"
 
 	"postrider/platform/db"
@@ -55,7 +56,9 @@ func OfSubject(tx *db.Tx, ws space.ID, subject, recipient string, limit, offset 
 
 // Follower is told of every event, in order and in batches. Handle must do all its work in tx.
 type Follower struct {
-	Name   string
+	Name string
+	// Types are the types of events it is told of; none means all. Those who want few need not be woken, nor write, for the rest.
+	Types  []string
 	Handle func(tx *db.Tx, events []Event) error
 }
 
@@ -67,10 +70,23 @@ func (f Follower) Waiting(ctx context.Context, d *db.DB) (waiting bool, err erro
 		if err != nil {
 			return err
 		}
-		waiting, err = hasAfter(tx, at)
+		waiting, err = f.waitsAfter(tx, at)
 		return err
 	})
 	return waiting, err
+}
+
+// waitsAfter tells whether something wanted comes after a place, or so much else that the place should be moved past it.
+func (f Follower) waitsAfter(tx *db.Tx, at position) (bool, error) {
+	if len(f.Types) == 0 {
+		return hasAfter(tx, at)
+	}
+	next, err := selectPlaces(tx, at, math.MaxInt64, maxBatch)
+	if err != nil || len(next) == 0 || len(next) == maxBatch {
+		return len(next) == maxBatch, err
+	}
+	wanted, err := selectWanted(tx, at, next[len(next)-1], f.Types, 1)
+	return len(wanted) > 0, err
 }
 
 // maxBatch bounds how many events one transaction of a follower handles.
@@ -82,9 +98,9 @@ func (f Follower) Step(ctx context.Context, d *db.DB) (bool, error) {
 	if waiting, err := f.Waiting(ctx, d); err != nil || !waiting {
 		return false, err
 	}
-	handled := 0
+	moved := false
 	err := d.Write(ctx, func(tx *db.Tx) error {
-		handled = 0
+		moved = false
 		at, free, err := lockPosition(tx, f.Name)
 		if err != nil || !free {
 			return err
@@ -93,15 +109,40 @@ func (f Follower) Step(ctx context.Context, d *db.DB) (bool, error) {
 		if err != nil {
 			return err
 		}
-		events, err := selectAfter(tx, at, horizon, maxBatch)
-		if err != nil || len(events) == 0 {
+		events, end, err := f.next(tx, at, horizon)
+		if err != nil || end == at {
 			return err
 		}
-		if err := f.Handle(tx, events); err != nil {
-			return fmt.Errorf("follower %s after event %d: %w", f.Name, at.seq, err)
+		if len(events) > 0 {
+			if err := f.Handle(tx, events); err != nil {
+				return fmt.Errorf("follower %s after event %d: %w", f.Name, at.seq, err)
+			}
 		}
-		handled = len(events)
-		return movePosition(tx, f.Name, events[len(events)-1].position)
+		moved = true
+		return movePosition(tx, f.Name, end)
 	})
-	return handled > 0, err
+	return moved, err
+}
+
+// next returns the events to handle now, and the place up to which everything is handled then.
+func (f Follower) next(tx *db.Tx, at position, horizon int64) (events []Event, end position, err error) {
+	if len(f.Types) == 0 {
+		events, err = selectAfter(tx, at, horizon, maxBatch)
+		if err != nil || len(events) == 0 {
+			return nil, at, err
+		}
+		return events, events[len(events)-1].position, nil
+	}
+	places, err := selectPlaces(tx, at, horizon, maxBatch)
+	if err != nil || len(places) == 0 {
+		return nil, at, err
+	}
+	end = places[len(places)-1]
+	if events, err = selectWanted(tx, at, end, f.Types, maxBatch); err != nil {
+		return nil, at, err
+	}
+	if len(events) == 0 && len(places) < maxBatch {
+		return nil, at, nil // a move of its own is not worth a write
+	}
+	return events, end, nil
 }

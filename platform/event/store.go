@@ -2,6 +2,7 @@ package event
 
 import (
 	"errors"
+	"math"
 
 	"postrider/platform/db"
 	"postrider/platform/space"
@@ -60,6 +61,42 @@ func selectAfter(tx *db.Tx, at position, horizon int64, limit int) ([]Event, err
 		LIMIT $4`, at.txID, at.seq, horizon, limit)
 }
 
+// selectPlaces returns the places of the next events, whatever they are about; the index alone answers it.
+func selectPlaces(tx *db.Tx, at position, horizon int64, limit int) ([]position, error) {
+	return db.All(tx, scanPosition, `
+		SELECT tx_id, seq FROM (
+			SELECT tx_id, seq FROM event
+			WHERE tx_id = $1 AND seq > $2 AND tx_id < $3
+			ORDER BY seq
+			LIMIT $4) AS same
+		UNION ALL
+		SELECT tx_id, seq FROM (
+			SELECT tx_id, seq FROM event
+			WHERE tx_id > $1 AND tx_id < $3
+			ORDER BY tx_id, seq
+			LIMIT $4) AS later
+		ORDER BY tx_id, seq
+		LIMIT $4`, at.txID, at.seq, horizon, limit)
+}
+
+// selectWanted reads the events of some types between two places, across workspaces.
+func selectWanted(tx *db.Tx, at, end position, types []string, limit int) ([]Event, error) {
+	return db.All(tx, scanEvent, `
+		SELECT `+columns+` FROM (
+			SELECT `+columns+` FROM event
+			WHERE tx_id = $1 AND seq > $2 AND (tx_id, seq) <= ($3, $4) AND type {in $5}
+			ORDER BY seq
+			LIMIT $6) AS same
+		UNION ALL
+		SELECT `+columns+` FROM (
+			SELECT `+columns+` FROM event
+			WHERE tx_id > $1 AND (tx_id, seq) <= ($3, $4) AND type {in $5}
+			ORDER BY tx_id, seq
+			LIMIT $6) AS later
+		ORDER BY tx_id, seq
+		LIMIT $6`, at.txID, at.seq, end.txID, end.seq, types, limit)
+}
+
 // hasAfter may see what is still beyond the horizon; the step that follows will not.
 func hasAfter(tx *db.Tx, at position) (bool, error) {
 	found, err := db.All(tx, db.Value[int64], `
@@ -115,14 +152,17 @@ func scanPosition(s db.Scanner) (position, error) {
 func readPosition(tx *db.Tx, name string) (position, error) {
 	p, err := db.One(tx, scanPosition, `SELECT tx_id, seq FROM event_follower WHERE name = $1`, name)
 	if errors.Is(err, db.ErrNotFound) {
-		return position{}, nil
+		return beginning, nil
 	}
 	return p, err
 }
 
+// beginning is before every event; those from before a Rebase have negative transaction ids.
+var beginning = position{txID: math.MinInt64}
+
 // lockPosition makes this transaction the only one that moves the follower. free is false if another node is at it.
 func lockPosition(tx *db.Tx, name string) (at position, free bool, err error) {
-	if _, err := tx.Exec(`INSERT INTO event_follower (name, tx_id, seq) VALUES ($1, 0, 0) ON CONFLICT DO NOTHING`, name); err != nil {
+	if _, err := tx.Exec(`INSERT INTO event_follower (name, tx_id, seq) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING`, name, beginning.txID); err != nil {
 		return position{}, false, err
 	}
 	at, err = db.One(tx, scanPosition, `SELECT tx_id, seq FROM event_follower WHERE name = $1 {skip_locked}`, name)
@@ -150,4 +190,39 @@ func countAfter(tx *db.Tx, at position, most int) (int64, error) {
 				WHERE tx_id > $1
 				LIMIT $3) AS later
 			LIMIT $3) AS open`, at.txID, at.seq, most)
+}
+
+// countWanted counts the events of some types among the next ones, of which it looks at a bounded number.
+func countWanted(tx *db.Tx, at position, types []string, most int) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT COUNT(*) FROM (
+			SELECT type FROM (
+				SELECT type FROM event
+				WHERE tx_id = $1 AND seq > $2
+				LIMIT $3) AS same
+			UNION ALL
+			SELECT type FROM (
+				SELECT type FROM event
+				WHERE tx_id > $1
+				LIMIT $3) AS later
+			LIMIT $3) AS open
+		WHERE type {in $4}`, at.txID, at.seq, most, types)
+}
+
+// newestTransaction returns the highest transaction id that an event or a follower knows.
+func newestTransaction(tx *db.Tx) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT COALESCE(MAX(newest), 0) FROM (
+			SELECT MAX(tx_id) AS newest FROM event
+			UNION ALL
+			SELECT MAX(tx_id) FROM event_follower) AS known`)
+}
+
+// shiftTransactions lowers all transaction ids; a follower that has seen nothing stays at the beginning.
+func shiftTransactions(tx *db.Tx, by int64) error {
+	if _, err := tx.Exec(`UPDATE event SET tx_id = tx_id - $1`, by); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`UPDATE event_follower SET tx_id = tx_id - $1 WHERE tx_id > $2`, by, beginning.txID)
+	return err
 }

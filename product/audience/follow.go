@@ -15,7 +15,7 @@ import (
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "audience", Handle: s.follow}}
+	return []event.Follower{{Name: "audience", Types: []string{"suppression.added", "suppression.removed", "email.accepted", "email.opened", "email.clicked"}, Handle: s.follow}}
 }
 
 // mailbox is an address of a workspace.
@@ -52,8 +52,6 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 				continue
 			}
 			sum.clicked, sum.clickedAt = sum.clicked+1, later(sum.clickedAt, e.OccurredAt)
-		default:
-			continue
 		}
 		engaged[at] = sum
 	}

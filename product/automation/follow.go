@@ -13,12 +13,12 @@ import (
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "automations", Handle: s.follow}}
+	return []event.Follower{{Name: "automations", Types: followed, Handle: s.follow}}
 }
 
 // followed are the events that can begin runs.
-var followed = map[string]bool{"contact.created": true, "contact.updated": true, "contact.confirmed": true, "contact.unsubscribed": true, "contact.deleted": true,
-	"email.opened": true, "email.clicked": true, "email.bounced": true, "email.received": true}
+var followed = []string{"contact.created", "contact.updated", "contact.confirmed", "contact.unsubscribed", "contact.deleted",
+	"email.opened", "email.clicked", "email.bounced", "email.received"}
 
 // placeTriggers watch where a contact is, and so look at every event of one.
 var placeTriggers = []string{flow.ListJoined, flow.SegmentEntered, flow.SegmentLeft}
@@ -30,9 +30,6 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 		return err
 	}
 	for _, e := range events {
-		if !followed[e.Type] {
-			continue
-		}
 		h, ok, err := s.happened(tx, e)
 		if err != nil {
 			return err
@@ -56,7 +53,7 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 func (s *Service) hearing(tx *db.Tx, events []event.Event) (map[space.ID][]listener, error) {
 	var workspaces []space.ID
 	for _, e := range events {
-		if followed[e.Type] && !slices.Contains(workspaces, e.Workspace) {
+		if !slices.Contains(workspaces, e.Workspace) {
 			workspaces = append(workspaces, e.Workspace)
 		}
 	}

@@ -90,7 +90,7 @@ func New(w world.World, d *db.DB, parts Parts) *Service {
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "guard", Handle: hear}}
+	return []event.Follower{{Name: "guard", Types: []string{"email.bounced", "email.complained"}, Handle: hear}}
 }
 
 // Workers returns what judges senders.
@@ -103,9 +103,6 @@ func hear(tx *db.Tx, events []event.Event) error {
 	var heard []state
 	seen := map[string]bool{}
 	for _, e := range events {
-		if e.Type != "email.bounced" && e.Type != "email.complained" {
-			continue
-		}
 		for _, subject := range []string{string(e.Workspace), e.Tenant} {
 			if subject != "" && !seen[subject] {
 				seen[subject] = true
