@@ -10,6 +10,8 @@ import (
 
 	"postrider/platform/blob"
 	"postrider/platform/db"
+	"postrider/platform/event"
+	"postrider/platform/move"
 	"postrider/platform/seal"
 	"postrider/world"
 )
@@ -46,19 +48,39 @@ func (s Storage) Open(ctx context.Context, w world.World) (Stores, error) {
 	if err != nil {
 		return Stores{}, fmt.Errorf("blob store: %w", err)
 	}
-	url := s.DatabaseURL
-	if url == "" {
-		url = filepath.Join(s.Dir, "postrider.db")
-	}
-	d, err := db.Open(ctx, w, db.Config{URL: url})
+	d, err := db.Open(ctx, w, db.Config{URL: s.database()})
 	if err != nil {
 		return Stores{}, err
 	}
-	if err := d.Migrate(ctx); err != nil {
+	if err := prepare(ctx, w, d); err != nil {
 		d.Close()
-		return Stores{}, fmt.Errorf("bring the schema up to date: %w", err)
+		return Stores{}, err
 	}
 	return Stores{DB: d, Blobs: blobs, Keys: seal.NewKeyring(secret)}, nil
+}
+
+var errHalfMoved = errors.New("data is being moved into this database and has not all come; run the same \"postrider migrate --from … --to …\" again")
+
+// prepare brings the schema up to date, and the record of events if it comes from another server.
+func prepare(ctx context.Context, w world.World, d *db.DB) error {
+	if err := d.Migrate(ctx); err != nil {
+		return fmt.Errorf("bring the schema up to date: %w", err)
+	}
+	half, err := move.Unfinished(ctx, d)
+	if err != nil {
+		return err
+	}
+	if half {
+		return errHalfMoved
+	}
+	moved, err := event.Rebase(ctx, d)
+	if moved {
+		w.Log.Warn("this database comes from another server; the order of events was carried over")
+	}
+	if err != nil {
+		return fmt.Errorf("carry the order of events over: %w", err)
+	}
+	return nil
 }
 
 var errSecretNeeded = errors.New("a shared database needs a shared secret: set POSTRIDER_SECRET to the same 32 or more characters on every node")

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -15,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,27 +43,56 @@ type ledger struct {
 	arrived  map[string]int             // copies by recipient
 	told     map[string]map[string]bool // ids of email.delivered by email
 	posts    int
+	from     map[string][]arrival // by recipient, in order
+	refused  int                  // answers that were neither yes nor a conflict
+	broken   int                  // requests whose connection was lost before the answer
+
+	// manners says how the recipients' server treats a stage of a conversation; nil is friendly.
+	manners atomic.Pointer[func(stage, to string) *smtp.Reply]
+	// hang is how the customer's webhook treats a post before it takes it; nil takes it at once.
+	hang atomic.Pointer[func()]
+}
+
+// arrival is one copy of a message: which node sent it, and when.
+type arrival struct {
+	hello string
+	at    time.Time
 }
 
 // arrivals is a mail server that writes the ledger.
 type arrivals struct {
 	*ledger
-	to string
+	conn *smtp.ConnInfo
+	to   string
 }
 
-func (a *arrivals) Auth(context.Context, string, string, string) *smtp.Reply     { return nil }
-func (a *arrivals) Mail(context.Context, smtp.Path, smtp.MailParams) *smtp.Reply { return nil }
+func (l *ledger) mannered(stage, to string) *smtp.Reply {
+	if manners := l.manners.Load(); manners != nil {
+		return (*manners)(stage, to)
+	}
+	return nil
+}
+
+func (a *arrivals) Auth(context.Context, string, string, string) *smtp.Reply { return nil }
+func (a *arrivals) Mail(context.Context, smtp.Path, smtp.MailParams) *smtp.Reply {
+	return a.mannered("mail", "")
+}
 func (a *arrivals) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp.Reply {
 	a.to = to.String()
-	return nil
+	return a.mannered("rcpt", a.to)
 }
 func (a *arrivals) Data(_ context.Context, r io.Reader) *smtp.Reply {
 	if _, err := io.Copy(io.Discard, r); err != nil {
 		return smtp.NewReply(451, "4.3.0", "Unreadable")
 	}
+	if refusal := a.mannered("data", a.to); refusal != nil {
+		return refusal
+	}
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	a.arrived[a.to]++
+	a.from[a.to] = append(a.from[a.to], arrival{a.conn.Hello, time.Now()})
+	a.mu.Unlock()
+	a.mannered("answer", a.to)
 	return nil
 }
 func (a *arrivals) Reset()  {}
@@ -68,9 +100,11 @@ func (a *arrivals) Logout() {}
 
 func newLedger(t *testing.T) (l *ledger, smtpPort, hook string) {
 	t.Helper()
-	l = &ledger{promised: map[string]string{}, arrived: map[string]int{}, told: map[string]map[string]bool{}}
+	l = &ledger{promised: map[string]string{}, arrived: map[string]int{}, told: map[string]map[string]bool{}, from: map[string][]arrival{}}
 	server, err := smtp.NewServer(smtp.Config{Hostname: "mx.test", Clock: world.SystemClock{}, MaxConnections: 5_000, MaxConnectionsPerIP: 5_000,
-		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return &arrivals{ledger: l}, nil }})
+		Handler: func(_ context.Context, conn *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
+			return &arrivals{ledger: l, conn: conn}, l.mannered("hello", "")
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,6 +133,9 @@ func (l *ledger) hear(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
+	if hang := l.hang.Load(); hang != nil {
+		(*hang)()
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.posts++
@@ -110,13 +147,18 @@ func (l *ledger) hear(w http.ResponseWriter, r *http.Request) {
 
 // promise sends one email, with the same key until it is answered.
 func (l *ledger) promise(ctx context.Context, t *testing.T, url, key, to string) {
+	l.promiseTo(ctx, t, func() string { return url }, key, to)
+}
+
+// promiseTo asks whichever server it is told to at each try, as a load balancer would.
+func (l *ledger) promiseTo(ctx context.Context, t *testing.T, url func() string, key, to string) {
 	body, err := json.Marshal(map[string]any{"from": "olga@shop.test", "to": to, "subject": "Order", "text": "Thanks"})
 	if err != nil {
 		t.Error(err)
 		return
 	}
 	for ctx.Err() == nil {
-		request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/emails", bytes.NewReader(body))
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, url()+"/v1/emails", bytes.NewReader(body))
 		if err != nil {
 			t.Error(err)
 			return
@@ -126,11 +168,15 @@ func (l *ledger) promise(ctx context.Context, t *testing.T, url, key, to string)
 		request.Header.Set("Idempotency-Key", "order-"+strings.ReplaceAll(to, "@", "-"))
 		answer, err := http.DefaultClient.Do(request)
 		if err != nil {
+			l.noteFailure(err)
 			continue // it is dead, or not up again
 		}
 		raw, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
-		if err != nil || answer.StatusCode == http.StatusConflict || answer.StatusCode == http.StatusServiceUnavailable {
+		if err != nil || answer.StatusCode == http.StatusConflict || answer.StatusCode == http.StatusTooManyRequests || answer.StatusCode/100 == 5 && answer.StatusCode != http.StatusInternalServerError {
+			if err != nil || answer.StatusCode != http.StatusConflict {
+				l.noteRefusal()
+			}
 			continue // it died in between, or its twin is still at work
 		}
 		var made struct {
@@ -146,6 +192,23 @@ func (l *ledger) promise(ctx context.Context, t *testing.T, url, key, to string)
 		return
 	}
 	t.Errorf("mail to %s was never answered", to)
+}
+
+// noteFailure counts a connection that was lost with a request on it; one that could not be made is the load balancer's to notice.
+func (l *ledger) noteFailure(err error) {
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, context.Canceled) {
+		<-time.After(time.Millisecond) // somebody else may want the processor
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.broken++
+}
+
+func (l *ledger) noteRefusal() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refused++
 }
 
 func (l *ledger) open() (missing, untold int) {

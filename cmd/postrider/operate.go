@@ -12,18 +12,6 @@ import (
 	"postrider/product/plan"
 )
 
-type migrateCommand struct{ storageFlags }
-
-// Run brings the schema up to date.
-func (c migrateCommand) Run(ctx context.Context) error {
-	stores, err := c.storage().Open(ctx, quietWorld())
-	if err != nil {
-		return err
-	}
-	fmt.Println("The schema is up to date.")
-	return stores.DB.Close()
-}
-
 type workspaceCommand struct {
 	Create workspaceCreateCommand `cmd:"" help:"Make a workspace with an owner and an API key."`
 }
@@ -125,23 +113,4 @@ func operate(ctx context.Context, flags storageFlags, do func(*app.App) error) e
 	}
 	defer stores.DB.Close()
 	return do(app.Assemble(w, stores.DB, stores.Blobs, stores.Keys, app.Settings{ServiceDomain: devServiceDomain, Plans: plans}))
-}
-
-type backupCommand struct {
-	storageFlags
-	Out string `help:"File to write; must not exist." required:"" type:"path"`
-}
-
-// Run copies the embedded database as it is at one moment.
-func (c backupCommand) Run(ctx context.Context) error {
-	stores, err := c.storage().Open(ctx, quietWorld())
-	if err != nil {
-		return err
-	}
-	defer stores.DB.Close()
-	if err := stores.DB.Backup(ctx, c.Out); err != nil {
-		return err
-	}
-	fmt.Printf("Copied to %s. Keep the file \"secret\" of the data directory with it: without it keys cannot be opened.\n", c.Out)
-	return nil
 }

@@ -18,6 +18,8 @@ type Envelope struct {
 	EightBit bool
 	// Size is the size of the message in bytes, if known.
 	Size int64
+	// Permit is asked at the last moment before the server has all of the message; an error keeps it from having that. Nil permits.
+	Permit func() error
 }
 
 // Result is what became of a message.

@@ -70,6 +70,16 @@ type unreadableError struct{ err error }
 func (e *unreadableError) Error() string { return fmt.Sprintf("read message: %v", e.err) }
 func (e *unreadableError) Unwrap() error { return e.err }
 
+func (t *transaction) permit() error {
+	if t.envelope.Permit == nil {
+		return nil
+	}
+	if err := t.envelope.Permit(); err != nil {
+		return &unreadableError{err}
+	}
+	return nil
+}
+
 // copyBody writes the message in blocks and the final dot with the last of them.
 func (t *transaction) copyBody(body io.Reader) error {
 	c := t.client
@@ -93,6 +103,9 @@ func (t *transaction) copyBody(body io.Reader) error {
 		if err != nil {
 			return &unreadableError{err}
 		}
+	}
+	if err := t.permit(); err != nil {
+		return err
 	}
 	c.out = stuffer.appendEnd(c.out)
 	// From here on the server may have all of it, even if the write fails.

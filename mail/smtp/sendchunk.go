@@ -46,6 +46,9 @@ func (t *transaction) sendChunk(ctx context.Context, raw []byte) error {
 	}
 	command := "BDAT " + strconv.Itoa(len(raw)) + " LAST"
 	c.out = append(append(c.out, command+"\r\n"...), raw...)
+	if err := t.permit(); err != nil {
+		return c.failed(ctx, StageMailFrom, err)
+	}
 	t.result.SentFinalDot = true // from here on the server may have all of it
 	if err := t.converse(ctx, 0, last); err != nil || c.phase == phaseDead {
 		t.result.SentFinalDot = t.result.SentFinalDot && !t.decided()

@@ -23,6 +23,7 @@ type DB struct {
 	engine engine
 	clock  world.Clock
 	log    *slog.Logger
+	tracer world.Tracer // nil if nobody follows work
 	waker  *waker
 	tables dialect
 
@@ -40,6 +41,8 @@ type Config struct {
 	Rehearse bool
 	// Fault is asked before every commit of the embedded engine; an error is the commit's. Simulated disks fail with it.
 	Fault func() error
+	// Mover tells that the whole database is copied, from or to: such a connection is not counted by Others.
+	Mover bool
 }
 
 // engine is what differs between SQLite and PostgreSQL.
@@ -60,11 +63,15 @@ const (
 
 // Open opens the database that config names and brings its wake-ups to life. It does not change the schema: see Migrate.
 func Open(ctx context.Context, w world.World, config Config) (*DB, error) {
-	d := &DB{clock: w.Clock, log: w.Log, rehearse: config.Rehearse}
+	d := &DB{clock: w.Clock, log: w.Log, tracer: w.Tracer, rehearse: config.Rehearse}
 	var err error
 	if strings.HasPrefix(config.URL, "postgres://") || strings.HasPrefix(config.URL, "postgresql://") {
 		d.tables = postgresDialect
-		d.engine, d.waker, err = openPostgres(ctx, config.URL, w.Log)
+		name := applicationName
+		if config.Mover {
+			name = moverName
+		}
+		d.engine, d.waker, err = openPostgres(ctx, config.URL, name, w.Log)
 	} else {
 		d.tables = sqliteDialect
 		d.engine, err = openSQLite(ctx, config, &d.commits)
@@ -84,9 +91,12 @@ func (d *DB) Close() error {
 
 // Read runs fn in a transaction that sees one moment of the database and changes nothing.
 func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
-	return d.engine.read(ctx, func(s statements) error {
+	ctx, end := d.span(ctx, "db read")
+	err := d.engine.read(ctx, func(s statements) error {
 		return fn(&Tx{ctx: ctx, db: d, statements: s, now: d.clock.Now().Truncate(time.Microsecond)})
 	})
+	end(err)
+	return err
 }
 
 // Write runs fn in a transaction and returns nil only once its changes would survive a crash. fn must be pure but for the
@@ -104,12 +114,15 @@ func (d *DB) WriteSerializable(ctx context.Context, fn func(*Tx) error) error {
 const maxRetries = 20
 
 func (d *DB) write(ctx context.Context, level isolation, fn func(*Tx) error) error {
+	ctx, end := d.span(ctx, "db write")
 	var err error
 	for range maxRetries {
 		if err = d.writeOnce(ctx, level, fn); !errors.Is(err, ErrConflict) {
+			end(err)
 			return err
 		}
 	}
+	end(err)
 	return errors.Join(ErrUnavailable, err)
 }
 

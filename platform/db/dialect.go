@@ -19,6 +19,8 @@ type dialect struct {
 	list    func(reflect.Value) any
 	horizon string // query for the oldest transaction that is still open; empty if there is only one at a time
 	index   words
+	catalog catalog
+	churn   string    // text for {churning NAME}; ${1} is the table
 	cache   *sync.Map // shared text -> engine text
 }
 
@@ -31,11 +33,13 @@ var sqliteDialect = dialect{
 		"{skip_locked}", "",
 		"{for_update}", "",
 	),
-	in:     "IN (SELECT value FROM json_each(${1}))",
-	number: numberForSQLite,
-	list:   jsonList,
-	index:  sqliteWords,
-	cache:  new(sync.Map),
+	in:      "IN (SELECT value FROM json_each(${1}))",
+	number:  numberForSQLite,
+	list:    jsonList,
+	index:   sqliteWords,
+	catalog: sqliteCatalog,
+	churn:   "SELECT 1", // it uses the room of deleted rows again by itself
+	cache:   new(sync.Map),
 }
 
 var postgresDialect = dialect{
@@ -47,9 +51,15 @@ var postgresDialect = dialect{
 		"{skip_locked}", "FOR UPDATE SKIP LOCKED",
 		"{for_update}", "FOR UPDATE",
 	),
-	in:    "= ANY(${1})",
-	list:  plainList,
-	index: postgresWords,
+	in:      "= ANY(${1})",
+	list:    plainList,
+	index:   postgresWords,
+	catalog: postgresCatalog,
+	// Rows of a queue live for seconds: its size says nothing about how many are dead, so it is cleaned after a fixed number of them,
+	// without pauses, and with room left in each page for new versions beside the old.
+	churn: `ALTER TABLE ${1} SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
+		autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
+		autovacuum_vacuum_insert_scale_factor = 0.05)`,
 	// Looking at this database only: a long transaction in another one must not hold our followers up.
 	horizon: `
 		SELECT COALESCE(MIN(backend_xid::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
@@ -59,6 +69,7 @@ var postgresDialect = dialect{
 }
 
 var (
+	churning       = regexp.MustCompile(`\{churning (\w+)\}`)
 	inList         = regexp.MustCompile(`\{in (\$\d+)\}`)
 	numberedSymbol = regexp.MustCompile(`\$(\d+)`)
 )
@@ -69,6 +80,7 @@ func (d dialect) translate(query string) string {
 	}
 	text := d.index.clauses(d.words.Replace(query))
 	text = inList.ReplaceAllString(text, d.in)
+	text = churning.ReplaceAllString(text, d.churn)
 	if d.number != nil {
 		text = d.number(text)
 	}

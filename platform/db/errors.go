@@ -81,5 +81,5 @@ func isConnectionLoss(err error) bool {
 	var network net.Error
 	var connect *pgconn.ConnectError
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
-		errors.Is(err, net.ErrClosed) || errors.As(err, &network) || errors.As(err, &connect)
+		errors.Is(err, net.ErrClosed) || pgconn.SafeToRetry(err) || errors.As(err, &network) || errors.As(err, &connect)
 }

@@ -3,8 +3,10 @@ package db
 import (
 	"context"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 )
 
@@ -21,6 +23,9 @@ func (d *DB) Migrate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if err := d.refuseNewer(ctx, s, names); err != nil {
+			return err
+		}
 		for _, name := range names { // Glob sorts
 			if err := d.applyOnce(ctx, s, name); err != nil {
 				return fmt.Errorf("migration %s: %w", name, err)
@@ -28,6 +33,23 @@ func (d *DB) Migrate(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// ErrNewer means that a newer program than this has changed the schema: what it expects of the tables is not known here.
+var ErrNewer = errors.New("the database was brought up to date by a newer postrider than this one")
+
+// refuseNewer looks for migrations that this program does not know.
+func (d *DB) refuseNewer(ctx context.Context, s statements, known []string) error {
+	applied, err := All(&Tx{ctx: ctx, db: d, statements: s, now: d.clock.Now()}, Value[string], `SELECT name FROM schema_migration ORDER BY name`)
+	if err != nil {
+		return err
+	}
+	for _, name := range applied {
+		if !slices.Contains(known, "migrations/"+name) {
+			return fmt.Errorf("%w (it knows %s, this one does not): install that version again, or restore a backup made before it", ErrNewer, name)
+		}
+	}
+	return nil
 }
 
 func (d *DB) applyOnce(ctx context.Context, s statements, name string) error {

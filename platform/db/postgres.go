@@ -15,6 +15,9 @@ import (
 const (
 	// migrationLock is the advisory lock that nodes hold while they change the schema: "postride" in ASCII.
 	migrationLock = 0x706f737472696465
+	// applicationName is how servers and verbs are known in pg_stat_activity; one that moves data has another name.
+	applicationName = "postrider"
+	moverName       = "postrider-move"
 )
 
 // postgresEngine runs every write as a transaction of its own; the server shares the fsync between those that commit together.
@@ -22,12 +25,15 @@ type postgresEngine struct {
 	handle *sql.DB
 }
 
-func openPostgres(ctx context.Context, address string, log *slog.Logger) (*postgresEngine, *waker, error) {
+func openPostgres(ctx context.Context, address, name string, log *slog.Logger) (*postgresEngine, *waker, error) {
 	config, err := pgx.ParseConfig(address)
 	if err != nil {
 		return nil, nil, err
 	}
-	config.RuntimeParams["application_name"] = "postrider"
+	config.RuntimeParams["application_name"] = name
+	if name == applicationName {
+		setLimits(config.RuntimeParams)
+	}
 	handle := stdlib.OpenDB(*config)
 	handle.SetMaxOpenConns(max(16, 8*runtime.GOMAXPROCS(0)))
 	handle.SetMaxIdleConns(max(16, 8*runtime.GOMAXPROCS(0)))
@@ -38,6 +44,16 @@ func openPostgres(ctx context.Context, address string, log *slog.Logger) (*postg
 	w := newWaker()
 	listenForWakes(config, handle, w, log)
 	return &postgresEngine{handle: handle}, w, nil
+}
+
+// setLimits bounds what one session may take, unless the address says otherwise. A node that is frozen in the middle of a transaction
+// holds locks that all others wait for; so does one whose statement never ends.
+func setLimits(parameters map[string]string) {
+	for name, value := range map[string]string{"statement_timeout": "60s", "idle_in_transaction_session_timeout": "30s"} {
+		if parameters[name] == "" {
+			parameters[name] = value
+		}
+	}
 }
 
 func (e *postgresEngine) read(ctx context.Context, run func(statements) error) error {
@@ -67,6 +83,9 @@ func (e *postgresEngine) transact(ctx context.Context, options *sql.TxOptions, r
 
 func (e *postgresEngine) migrate(ctx context.Context, apply func(statements) error) error {
 	return e.transact(ctx, &sql.TxOptions{}, func(s statements) error {
+		if _, err := s.exec(ctx, postgresCatalog.unhurried, nil); err != nil {
+			return classOf(err)
+		}
 		if _, err := s.exec(ctx, "SELECT pg_advisory_xact_lock($1)", []any{int64(migrationLock)}); err != nil {
 			return classOf(err)
 		}

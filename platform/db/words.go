@@ -46,6 +46,11 @@ type words struct {
 
 	query  func(space string, whole, begun []string) string
 	insert func(tx *Tx, index string, docs []Document) error
+
+	// How all rows are read and written again: see rewords.go.
+	read, readAfter string
+	scan            func(Scanner) (Document, []any, error)
+	restore         func(tx *Tx, index string, docs []Document) error
 }
 
 var sqliteWords = words{
@@ -60,6 +65,7 @@ var sqliteWords = words{
 		return strings.Join(terms(space, whole, begun, `"`, `"`, `"*`), " AND ")
 	},
 	insert: insertFTS,
+	read:   readFTS, readAfter: readFTSAfter, scan: scanFTS, restore: restoreFTS,
 }
 
 var postgresWords = words{
@@ -75,6 +81,7 @@ var postgresWords = words{
 		return strings.Join(terms(space, whole, begun, `'`, `'`, `':*`), " & ")
 	},
 	insert: insertVectors,
+	read:   readVectors, readAfter: readVectorAfter, scan: scanVector, restore: insertVectors,
 }
 
 // spaceWord is the word by which an index knows the owner of a row.

@@ -119,6 +119,15 @@ func Renew(tx *db.Tx, owner string, lease time.Duration) error {
 // nobody's, and when it stops, for what it has not begun.
 func ReleaseOwner(tx *db.Tx, owner string) (int64, error) { return freeOwner(tx, owner) }
 
+// ReleaseClaims frees what the owner holds by the claims with the given tokens. Who renews by owner calls it after a claim whose commit
+// was not answered: it may have happened, and its items would stay with somebody who does not know of them.
+func ReleaseClaims(tx *db.Tx, owner string, tokens ...int64) error {
+	if len(tokens) == 0 {
+		return nil
+	}
+	return freeClaims(tx, owner, tokens)
+}
+
 // ReleaseExpired frees the items whose leases have run out, whoever held them. Items of flows are left to ReleaseExpiredOf:
 // whoever claims those knows better when an owner is gone for good.
 func ReleaseExpired(tx *db.Tx) (int64, error) { return freeExpired(tx) }

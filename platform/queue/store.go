@@ -74,6 +74,13 @@ func freeOwner(tx *db.Tx, owner string) (int64, error) {
 		WHERE lease_owner = $1`, owner)
 }
 
+func freeClaims(tx *db.Tx, owner string, tokens []int64) error {
+	_, err := tx.Exec(`
+		UPDATE queue_item SET lease_owner = NULL, lease_until = NULL
+		WHERE lease_owner = $1 AND fence {in $2}`, owner, tokens)
+	return err
+}
+
 func freeExpired(tx *db.Tx) (int64, error) {
 	return tx.Exec(`
 		UPDATE queue_item SET lease_owner = NULL, lease_until = NULL

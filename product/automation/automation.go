@@ -123,14 +123,16 @@ type Parts struct {
 
 // Service keeps automations and runs them.
 type Service struct {
-	world   world.World
-	db      *db.DB
-	parts   Parts
-	config  Config
-	client  *httpout.Client
-	owner   string // of the leases on runs
-	graphs  *graphs
-	started bool // owned by Step: what an earlier run of this node held has been taken back
+	world  world.World
+	db     *db.DB
+	parts  Parts
+	config Config
+	client *httpout.Client
+	owner  string // of the leases on runs
+	// doubtful are claims whose commit was not answered. Only Step uses it.
+	doubtful []int64
+	graphs   *graphs
+	started  bool // owned by Step: what an earlier run of this node held has been taken back
 
 	running sync.WaitGroup
 	room    chan struct{} // a token for each outside step under way

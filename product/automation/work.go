@@ -146,7 +146,7 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	}
 	outcomes, room := s.desk.collect()
 	room = min(room, cap(s.room)-len(s.room))
-	if len(outcomes) == 0 {
+	if len(outcomes) == 0 && len(s.doubtful) == 0 {
 		if due, ok, err := s.nextIn(ctx, Lane); err != nil || room <= 0 || !ok || due.After(s.world.Clock.Now()) {
 			return false, err
 		}
@@ -193,6 +193,9 @@ func (s *Service) turn(ctx context.Context, outcomes []outcome, room int) (jobs 
 	token := int64(s.world.Uint64() >> 1)
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
 		t, touched = s.newTurn(tx), nil
+		if err := queue.ReleaseClaims(tx, s.owner, s.doubtful...); err != nil {
+			return err
+		}
 		items, err := queue.Claim(tx, Lane, queue.Lease{Owner: s.owner, For: leaseFor, Token: token}, room)
 		if err != nil {
 			return err
@@ -229,8 +232,10 @@ func (s *Service) turn(ctx context.Context, outcomes []outcome, room int) (jobs 
 	})
 	if err != nil {
 		s.desk.add(outcomes...)
+		s.doubtful = append(s.doubtful, token)
 		return nil, false, errors.Join(err, s.giveUp(ctx, err, touched))
 	}
+	s.doubtful = nil
 	s.desk.calm(len(touched) > 0)
 	return t.jobs, len(touched) > 0, nil
 }

@@ -41,6 +41,8 @@ func (s *Service) attempt(j *job, c *connection) *talk {
 	t.outcome.Taken = j.taken
 	*a = email.Attempt{ID: s.world.NewID(), Number: j.taken.Recipient.Attempts, StartedAt: s.now()}
 	a.ISP, a.Node, a.Helo, a.TLS.Policy = j.taken.Recipient.ISP, s.config.Node, s.config.Hello, string(tlspolicy.None)
+	ctx, span := s.world.Span(ctx, "delivery attempt", world.Calling)
+	defer t.tell(span)
 	t.letter = s.letters.borrow(s, j.taken)
 	defer s.letters.giveBack(t.letter)
 	var err error
@@ -156,7 +158,7 @@ func (t *talk) send(ctx context.Context) (decided bool) {
 	a.Helo, a.MXHost, a.MXIP, a.MXPort, a.LocalIP, a.TLS = l.hello, l.host, l.remote.Addr(), int(l.remote.Port()), l.local, l.tls
 	taken := t.job.taken
 	envelope := smtp.Envelope{From: t.service.returnPath(taken), To: []string{taken.Recipient.Address}, SMTPUTF8: t.letter.utf8,
-		EightBit: t.letter.eightBit, Size: int64(len(t.raw))}
+		EightBit: t.letter.eightBit, Size: int64(len(t.raw)), Permit: t.permit}
 	used := l.messages > 0
 	l.messages++
 	t.connected(l)
@@ -165,6 +167,10 @@ func (t *talk) send(ctx context.Context) (decided bool) {
 	usable := l.client.Usable()
 	if !usable {
 		t.connection.lose()
+	}
+	if errors.Is(err, errLeaseOver) {
+		t.leaseOver()
+		return true
 	}
 	r := result.Recipients[0]
 	if err != nil || r.Reply.Code == 0 || !usable && r.Reply.Code == 421 && !result.SentFinalDot {

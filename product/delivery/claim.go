@@ -18,6 +18,8 @@ type held struct {
 	path   shape.Path // once it is known
 	// assigned tells whether it counts among what its source is about to send.
 	assigned bool
+	// sureUntil is how long no other node can have it: when its lease was last written, and the time of a lease. Guarded by mu.
+	sureUntil time.Time
 }
 
 // claimDesk remembers what the next claim has to know of those before.

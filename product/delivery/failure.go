@@ -27,6 +27,15 @@ func (t *talk) refuseLocally(err error) {
 	s.decide(o)
 }
 
+// leaseOver ends an attempt before the server had the message. If another node has made one since, this is not even written down.
+func (t *talk) leaseOver() {
+	a := &t.outcome.Attempt
+	a.Stage, a.Outcome, t.heard.Failure = smtp.StageData, email.AttemptDeferred, shape.OurOwn
+	a.Enhanced, a.Response = "4.3.0", "4.3.0 This node was held up for too long; the message was not handed over and will be tried again."
+	t.outcome.Class = report.Classify(report.Reply{Enhanced: a.Enhanced})
+	t.service.decide(&t.outcome)
+}
+
 // dnsFailed notes that no server could be found. That says nothing about any of them.
 func (t *talk) dnsFailed(err error) {
 	a := &t.outcome.Attempt

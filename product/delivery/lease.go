@@ -2,7 +2,9 @@ package delivery
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"postrider/platform/db"
 	"postrider/platform/queue"
@@ -17,12 +19,15 @@ func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
 	leased := s.leased()
 	for first := 0; first == 0 || first < len(leased); first += renewBatch { // once at least: that it can be written is news too
 		batch := leased[first:min(first+renewBatch, len(leased))]
-		if err := s.db.Write(ctx, func(tx *db.Tx) error {
-			_, err := queue.Keep(tx, s.config.Node, batch, leaseFor)
+		asked := s.world.Clock.Now()
+		var kept []queue.Item
+		if err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
+			kept, err = queue.Keep(tx, s.config.Node, batch, leaseFor)
 			return err
 		}); err != nil {
 			return false, err
 		}
+		s.sure(kept, asked)
 	}
 	if !s.mayRelease() {
 		return false, nil
@@ -40,6 +45,34 @@ func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
 		}
 		return nil
 	})
+}
+
+// errLeaseOver keeps a message from being sent that another node may be sending: this one slept, or could not renew its leases.
+var errLeaseOver = errors.New("the lease of the message has run out")
+
+// sure notes that the items are ours for the time of a lease after the moment before they were written.
+func (s *Service) sure(items []queue.Item, asked time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, item := range items {
+		if h := s.held[item.ID]; h != nil {
+			h.sureUntil = asked.Add(leaseFor)
+		}
+	}
+}
+
+// permit is asked at the last moment before a server has the message.
+func (t *talk) permit() error {
+	s := t.service
+	if s.config.Inline { // nothing renews leases while a conversation is held
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.world.Clock.Now().Before(t.job.held.sureUntil) {
+		return errLeaseOver
+	}
+	return nil
 }
 
 // mayRelease tells whether leases of others that have run out may be taken for abandoned. If this node could not renew its own

@@ -14,12 +14,12 @@ import (
 const maxLookups = 64
 
 // receive takes what was claimed into memory and finds the way of each.
-func (s *Service) receive(due []email.Due) {
+func (s *Service) receive(due []email.Due, claimed time.Time) {
 	now := s.world.Clock.Now()
 	for _, d := range due {
 		s.mu.Lock()
 		if known := s.held[d.Item.ID]; known != nil { // its lease was lost and won again
-			known.due.Item = d.Item
+			known.due.Item, known.sureUntil = d.Item, claimed.Add(leaseFor)
 			s.mu.Unlock()
 			continue
 		}

@@ -65,8 +65,9 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	s.settled(r.outcomes)
 	s.wasPutBack(r.returning)
 	s.noteClaims(r.order, r.harvest)
+	s.sure(itemsOf(r.taken), r.order.now)
 	s.begin(r.jobs, r.taken)
-	s.receive(r.harvest.due)
+	s.receive(r.harvest.due, r.order.now)
 	return len(r.jobs) > 0 || len(r.harvest.due) > 0 || len(r.returning) > 0 || s.config.Inline && len(r.outcomes) > 0, nil
 }
 
@@ -137,6 +138,14 @@ func (s *Service) write(tx *db.Tx, r *round, token int64) error {
 		return fmt.Errorf("claim: %w", err)
 	}
 	return nil
+}
+
+func itemsOf(taken []email.Taken) []queue.Item {
+	items := make([]queue.Item, len(taken))
+	for i, t := range taken {
+		items[i] = t.Item
+	}
+	return items
 }
 
 // settled forgets what has been written down.

@@ -225,6 +225,7 @@ func selectAttachments(tx *db.Tx, ws space.ID, id ID) ([]Attachment, error) {
 		ORDER BY position`, ws, id)
 }
 
+// insertAttempts may meet attempts that are there: the answer to a commit can be lost, and then it is tried again.
 func insertAttempts(tx *db.Tx, rows []attemptRow) error {
 	values := make([]any, 0, 12*len(rows))
 	for _, row := range rows {
@@ -234,7 +235,7 @@ func insertAttempts(tx *db.Tx, rows []attemptRow) error {
 	}
 	_, err := tx.InsertRows(`
 		INSERT INTO email_attempt (id, workspace_id, email_id, recipient_id, number, recipient, outcome, stage, started_at,
-			finished_at, next_at, details)`, 12, values, ``)
+			finished_at, next_at, details)`, 12, values, `ON CONFLICT (id) DO NOTHING`)
 	return err
 }
 

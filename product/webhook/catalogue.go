@@ -45,6 +45,15 @@ func readCatalogue() catalogue {
 	return c
 }
 
+// EventTypes are all types of events that can be subscribed to.
+func (s *Service) EventTypes() []string {
+	types := make([]string, len(s.catalogue.kinds))
+	for i, k := range s.catalogue.kinds {
+		types[i] = k.Type
+	}
+	return types
+}
+
 // knows tells whether a name can be subscribed to: a type, a family such as email.*, or * for everything.
 func (c catalogue) knows(name string) bool {
 	if _, ok := c.byType[name]; ok || name == everything {

@@ -39,6 +39,8 @@ func (s *Service) post(ctx context.Context, j job) outcome {
 	header := s.header(j.endpoint, d, a.Number, started, j.body)
 	a.Details.RequestHeaders = shownHeader(header, j.endpoint.Headers)
 
+	ctx, span := s.world.Span(ctx, "webhook post", world.Calling)
+	carry(ctx, s.world.Tracer, header)
 	response, err := s.send(ctx, j.endpoint.URL, header, j.body)
 	finished := s.world.Clock.Now()
 	a.Took = max(0, finished.Sub(started))
@@ -57,6 +59,7 @@ func (s *Service) post(ctx context.Context, j job) outcome {
 		wish = wishOf(response.Status, response.Header, finished)
 	}
 	o.attempt = a
+	tell(span, d, a)
 	if delay, again := delayAfter(s.world, a.Number, d.MaxAttempts); a.Error != "" && again && !o.gone() {
 		o.next = finished.Add(max(delay, wish))
 	}

@@ -148,6 +148,8 @@ type Service struct {
 	catalogue catalogue
 	client    *httpout.Client
 	owner     string // of the leases on endpoints
+	// doubtful are claims whose commit was not answered. Only Step uses it.
+	doubtful []int64
 
 	streams streams
 	desk    *desk

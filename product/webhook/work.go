@@ -97,7 +97,7 @@ func (s *Service) turn(ctx context.Context) (int, error) {
 	now := s.world.Clock.Now()
 	outcomes, looks := s.desk.collect(now)
 	room := s.desk.room()
-	if len(outcomes) == 0 && len(looks) == 0 {
+	if len(outcomes) == 0 && len(looks) == 0 && len(s.doubtful) == 0 {
 		if due, ok, err := s.nextIn(ctx, Lane); err != nil || room <= 0 || !ok || due.After(now) {
 			return 0, err
 		}
@@ -107,6 +107,9 @@ func (s *Service) turn(ctx context.Context) (int, error) {
 	token := int64(s.world.Uint64() >> 1)
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
 		claimed = nil
+		if err := queue.ReleaseClaims(tx, s.owner, s.doubtful...); err != nil {
+			return err
+		}
 		if lines, err = s.settleAndLook(tx, outcomes, looks); err != nil {
 			return err
 		}
@@ -118,8 +121,10 @@ func (s *Service) turn(ctx context.Context) (int, error) {
 	})
 	if err != nil {
 		s.desk.putBack(outcomes)
+		s.doubtful = append(s.doubtful, token)
 		return 0, fmt.Errorf("settle %d webhook posts: %w", len(outcomes), err)
 	}
+	s.doubtful = nil
 	s.desk.apply(outcomes, lines, claimed, now)
 	return len(claimed), nil
 }

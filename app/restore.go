@@ -1,0 +1,107 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"postrider/platform/blob"
+	"postrider/platform/move"
+	"postrider/world"
+)
+
+var errOccupied = errors.New("the directory already holds a database; restore into another, or move that one away yourself")
+
+// Restore puts a backup into a storage that has no database yet, and compares what came with what the manifest says. load reads a
+// dump into PostgreSQL; it is called only for a backup of one.
+func Restore(ctx context.Context, w world.World, from string, s Storage, load func(file string) error, tell move.Tell) (Manifest, error) {
+	m, err := ReadManifest(from)
+	if err != nil {
+		return m, err
+	}
+	if (m.Engine == "postgres") != (s.DatabaseURL != "") {
+		return m, fmt.Errorf("the backup is of %s; restore it there, and then move it with: postrider migrate --from … --to …", m.Engine)
+	}
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return m, err
+	}
+	release, err := lockDir(s.Dir)
+	if err != nil {
+		return m, err
+	}
+	defer release()
+	path := s.database()
+	if m.Engine == "sqlite" {
+		if _, err := os.Stat(path); err == nil {
+			return m, fmt.Errorf("%s: %w", s.Dir, errOccupied)
+		}
+	}
+	if err := restoreBlobs(ctx, w, from, s, tell); err != nil {
+		return m, fmt.Errorf("blobs: %w", err)
+	}
+	if err := carryFiles(from, s.Dir); err != nil {
+		return m, err
+	}
+	if m.Engine == "postgres" {
+		return m, load(filepath.Join(from, DumpFile))
+	}
+	return m, m.restoreDatabase(ctx, w, filepath.Join(from, backupDatabase), path)
+}
+
+func restoreBlobs(ctx context.Context, w world.World, from string, s Storage, tell move.Tell) error {
+	source, err := blob.NewFiles(filepath.Join(from, backupBlobs), w.Clock, w.Random)
+	if err != nil {
+		return err
+	}
+	target, err := s.blobs(w)
+	if err != nil {
+		return err
+	}
+	_, _, err = move.CopyBlobs(ctx, source, target, tell)
+	return err
+}
+
+// restoreDatabase copies beside and renames, so that there is a database only once it is whole.
+func (m Manifest) restoreDatabase(ctx context.Context, w world.World, from, to string) error {
+	beside := to + ".restoring"
+	if err := copyFile(from, beside); err != nil {
+		return err
+	}
+	defer os.Remove(beside)
+	sum, err := hashFile(beside)
+	if err != nil {
+		return err
+	}
+	if sum != m.SHA256 {
+		return errors.New("the database in the backup is damaged: it is not the one that the manifest describes")
+	}
+	rows, err := countRows(ctx, w, beside)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(rows, m.Rows) {
+		return errors.New("the tables in the backup do not have the rows that the manifest counts")
+	}
+	if err := os.Rename(beside, to); err != nil {
+		return err
+	}
+	return syncPath(filepath.Dir(to))
+}
+
+func copyFile(from, to string) error {
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	target, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(target, source)
+	return errors.Join(err, target.Sync(), target.Close())
+}

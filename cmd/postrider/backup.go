@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"postrider/app"
+	"postrider/platform/db"
+)
+
+type backupCommand struct {
+	storageFlags
+	Out string `help:"Directory to make, for database, blobs and secret; or a file ending in .db for the embedded database alone." required:"" type:"path"`
+}
+
+// Run copies what must not be lost, as it is at one moment, beside a running server.
+func (c backupCommand) Run(ctx context.Context) error {
+	if strings.HasSuffix(c.Out, ".db") {
+		return c.databaseOnly(ctx)
+	}
+	shown := &progressLine{}
+	m, err := app.Backup(ctx, quietWorld(), c.storage(), c.Out, func(file string) error { return dump(ctx, c.DatabaseURL, file) }, shown.tell)
+	shown.end()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Copied to %s: the database, %d blobs (%d bytes).\n", c.Out, m.Blobs, m.Bytes)
+	if m.Bucket {
+		fmt.Println("Blobs are in a bucket and are not part of it: keep versions or a replica of the bucket.")
+	}
+	if !m.Secret || c.Secret != "" {
+		fmt.Println("The secret was given by POSTRIDER_SECRET or --secret and is not part of it: keep it too, without it keys cannot be opened.")
+	}
+	fmt.Printf("Put it back with: postrider restore --from %s --data NEW-DIRECTORY\n", c.Out)
+	return nil
+}
+
+func (c backupCommand) databaseOnly(ctx context.Context) error {
+	path := c.DatabaseURL
+	if path == "" {
+		path = filepath.Join(c.Data, "postrider.db")
+		if _, err := os.Stat(path); err != nil {
+			return fmt.Errorf("there is no database in %s", c.Data)
+		}
+	}
+	d, err := db.Open(ctx, quietWorld(), db.Config{URL: path})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	if err := d.Backup(ctx, c.Out); err != nil {
+		return err
+	}
+	fmt.Printf("Copied to %s. Keep the file \"secret\" and the folder \"blobs\" of the data directory with it: without the secret keys cannot be opened.\n", c.Out)
+	return nil
+}
+
+// dump runs PostgreSQL's own tool: it is the one that knows its format.
+func dump(ctx context.Context, address, file string) error {
+	return runTool(ctx, address, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--file="+file)
+}
+
+// load reads a dump into an empty database, all of it or nothing.
+func load(ctx context.Context, address, file string) error {
+	name, err := databaseName(address)
+	if err != nil {
+		return err
+	}
+	return runTool(ctx, address, "pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--dbname="+name, file)
+}
+
+func databaseName(address string) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "", errors.New("the address of the database cannot be read; write special characters of its password as %XX")
+	}
+	if _, secret := u.User.Password(); secret {
+		u.User = url.User(u.User.Username())
+	}
+	return u.String(), nil
+}
+
+// runTool hands the address over without its password, which others could read in the list of processes.
+func runTool(ctx context.Context, address, name string, args ...string) error {
+	shown, err := databaseName(address)
+	if err != nil {
+		return err
+	}
+	if name == "pg_dump" {
+		args = append(args, "--dbname="+shown)
+	}
+	line := name + " " + strings.Join(args, " ")
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return fmt.Errorf("%s is not installed here; it comes with PostgreSQL (Debian: postgresql-client). Then run this command again, or run yourself: %s", name, line)
+	}
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.Env = os.Environ()
+	if u, err := url.Parse(address); err == nil {
+		if password, ok := u.User.Password(); ok {
+			cmd.Env = append(cmd.Env, "PGPASSWORD="+password)
+		}
+	}
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", line, err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"postrider/app"
+)
+
+type restoreCommand struct {
+	storageFlags
+	From string `help:"Directory of the backup." required:"" type:"path"`
+}
+
+// Run puts a backup into a storage that has no database yet.
+func (c restoreCommand) Run(ctx context.Context) error {
+	shown := &progressLine{}
+	m, err := app.Restore(ctx, quietWorld(), c.From, c.storage(), func(file string) error { return load(ctx, c.DatabaseURL, file) }, shown.tell)
+	shown.end()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("Restored the backup of %s: the database and %d blobs.\n", m.MadeAt.Format("2006-01-02 15:04:05 MST"), m.Blobs)
+	fmt.Println("What was accepted before the backup and sent after it will be sent again: receivers know it by its Message-ID.")
+	return nil
+}

@@ -1,0 +1,94 @@
+package db
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Reading a word index row by row and writing it again, on the same engine or the other.
+
+// ReadWords returns up to limit rows of a word index after the given place, and the place of the last; a nil place is the beginning.
+func (tx *Tx) ReadWords(t Table, after []any, limit int) ([]Document, []any, error) {
+	query := tx.db.tables.index.read
+	if after != nil {
+		query = tx.db.tables.index.readAfter
+	}
+	var docs []Document
+	place := after
+	_, err := All(tx, func(s Scanner) (struct{}, error) {
+		doc, at, err := tx.db.tables.index.scan(s)
+		docs, place = append(docs, doc), at
+		return struct{}{}, err
+	}, strings.NewReplacer("NAME", t.Name).Replace(query), append(slices.Clone(after), limit)...)
+	return docs, place, err
+}
+
+// RestoreWords writes rows into a word index that already holds others. IndexWords is faster and does so for new rows, whose moments
+// are not yet in the index.
+func (tx *Tx) RestoreWords(index string, docs ...Document) error {
+	return tx.db.tables.index.restore(tx, index, docs)
+}
+
+const (
+	readFTS         = `SELECT rowid, words, id FROM NAME ORDER BY rowid LIMIT $1`
+	readFTSAfter    = `SELECT rowid, words, id FROM NAME WHERE rowid > $1 ORDER BY rowid LIMIT $2`
+	readVectors     = `SELECT space, at, id, array_to_string(tsvector_to_array(words), ' ') FROM NAME ORDER BY space, at, id LIMIT $1`
+	readVectorAfter = `SELECT space, at, id, array_to_string(tsvector_to_array(words), ' ') FROM NAME
+		WHERE (space, at, id) > ($1, $2, $3) ORDER BY space, at, id LIMIT $4`
+)
+
+func scanFTS(s Scanner) (Document, []any, error) {
+	var rowID int64
+	var doc Document
+	var text string
+	err := s.Scan(&rowID, &text, &doc.ID)
+	doc.At = time.UnixMicro(rowID >> 10).UTC()
+	doc.readWords(text)
+	return doc, []any{rowID}, err
+}
+
+func scanVector(s Scanner) (Document, []any, error) {
+	var doc Document
+	var text, space string
+	var at int64
+	err := s.Scan(&space, &at, &doc.ID, &text)
+	doc.At = time.UnixMicro(at).UTC()
+	doc.readWords(text)
+	return doc, []any{space, at, doc.ID}, err
+}
+
+// readWords takes the words of a row apart: one of them tells whose it is. What is left is sorted, each word once.
+func (doc *Document) readWords(text string) {
+	for _, word := range strings.Fields(text) {
+		if hex, ok := strings.CutPrefix(word, "0s"); ok && len(hex) == 32 && doc.Space == "" {
+			doc.Space = hex[:8] + "-" + hex[8:12] + "-" + hex[12:16] + "-" + hex[16:20] + "-" + hex[20:]
+			continue
+		}
+		doc.Words = append(doc.Words, word)
+	}
+	slices.Sort(doc.Words)
+	doc.Words = slices.Compact(doc.Words)
+}
+
+// restoreFTS looks for a number that is free: rows of one moment may come in several calls.
+func restoreFTS(tx *Tx, index string, docs []Document) error {
+	for _, doc := range docs {
+		rowID := doc.At.UnixMicro()<<10 | idBits(doc.ID)
+		for {
+			taken, err := One(tx, Value[int64], `SELECT COUNT(*) FROM `+index+` WHERE rowid = $1`, rowID)
+			if err != nil {
+				return err
+			}
+			if taken == 0 {
+				break
+			}
+			rowID++
+		}
+		text := strings.Join(append(slices.Clone(doc.Words), spaceWord(doc.Space)), " ")
+		if _, err := tx.Exec(`INSERT INTO `+index+` (rowid, words, id) VALUES ($1, $2, $3)`, rowID, text, doc.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
