@@ -2,15 +2,16 @@ package app
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"sync"
 	"time"
 
-	"postrider/mail/smtp"
+	"postrider/app/tracing"
+	"postrider/product/domain"
 	"postrider/world"
 )
 
@@ -18,10 +19,15 @@ import (
 type Config struct {
 	Storage
 	Settings
-	// HTTP, Submission, Submissions, MX and Admin are addresses to listen on; port 0 picks a free one, empty opens none.
-	HTTP, Submission, Submissions, MX, Admin string
-	// TLSCert and TLSKey are PEM files for the mail doors; without them a self-signed certificate is made.
+	// HTTP, HTTPS, Submission, Submissions, MX and Admin are addresses to listen on; port 0 picks a free one, empty opens none. Beside
+	// HTTPS the plain door only sends people there.
+	HTTP, HTTPS, Submission, Submissions, MX, Admin string
+	// TLSCert and TLSKey are PEM files for all doors; without them ACME gets certificates, and without that one is self-signed.
 	TLSCert, TLSKey string
+	// ACME gets certificates by itself; nil gets none.
+	ACME *ACME
+	// Tracing is where spans are sent; nil sends none.
+	Tracing *tracing.Config
 	// ReadyFile is written when every listener is up.
 	ReadyFile string
 	// Workers is false on nodes that only answer requests.
@@ -42,6 +48,11 @@ func Run(ctx context.Context, w world.World, config Config) error {
 		return fmt.Errorf("data directory: %w", err)
 	}
 	config.API.SpoolDir = config.Dir // the machine's own may be in memory
+	stopTracing, err := openTracing(ctx, &w, config)
+	if err != nil {
+		return err
+	}
+	defer stopTracing()
 	release, err := lockDir(config.Dir)
 	if err != nil {
 		return err
@@ -67,7 +78,13 @@ func Run(ctx context.Context, w world.World, config Config) error {
 		defer config.Dev.close()
 	}
 	s.config.Settings.Receives = s.mx != nil
+	s.config.Checks.Certificate = s.mailCertificate
+	s.config.CustomerHosts = s.config.CustomerHosts || s.config.ACME != nil
 	s.app = Assemble(s.world, stores.DB, stores.Blobs, stores.Keys, s.config.Settings)
+	if s.certificates, err = s.openCertificates(ctx, stores.DB, stores.Keys); err != nil {
+		return err
+	}
+	defer s.certificates.close()
 	return s.run(ctx)
 }
 
@@ -78,47 +95,16 @@ type server struct {
 	app    *App
 	ready  Ready
 
-	http, admin, submission, submissions, mx net.Listener
-	serving                                  sync.WaitGroup
-	failed                                   chan error
+	http, https, admin, submission, submissions, mx net.Listener
+
+	certificates certificates
+	serving      sync.WaitGroup
+	failed       chan error
 }
 
-func (s *server) listen() error {
-	for _, door := range []struct {
-		name, address string
-		listener      *net.Listener
-		shown         *string
-	}{
-		{"--http", s.config.HTTP, &s.http, &s.ready.HTTP},
-		{"--submission", s.config.Submission, &s.submission, &s.ready.Submission},
-		{"--submissions", s.config.Submissions, &s.submissions, &s.ready.Submissions},
-		{"--mx", s.config.MX, &s.mx, &s.ready.MX},
-		{"--admin", s.config.Admin, &s.admin, &s.ready.Admin},
-	} {
-		listener, err := listen(door.address)
-		if err != nil {
-			s.closeListeners()
-			return fmt.Errorf("%s %s: %w", door.name, door.address, err)
-		}
-		if listener != nil {
-			*door.listener, *door.shown = listener, listener.Addr().String()
-		}
-	}
-	if s.http != nil {
-		s.ready.HTTP = "http://" + s.ready.HTTP
-	}
-	if s.config.BaseURL == "" {
-		s.config.BaseURL = s.ready.HTTP
-	}
-	return nil
-}
-
-func (s *server) closeListeners() {
-	for _, listener := range []net.Listener{s.http, s.admin, s.submission, s.submissions, s.mx} {
-		if listener != nil {
-			listener.Close()
-		}
-	}
+// mailCertificate is what other servers are shown, nil before there is one.
+func (s *server) mailCertificate() *x509.Certificate {
+	return shown(s.certificates, domain.Hosts{Service: s.config.ServiceDomain}.MX()[0])
 }
 
 func (s *server) run(ctx context.Context) error {
@@ -168,77 +154,6 @@ func (s *server) run(ctx context.Context) error {
 	workers.Wait()
 	s.serving.Wait()
 	return errors.Join(err, s.app.Inbound.Closed(draining), s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining), s.app.Automations.Drain(draining), s.app.Logs.Flush(draining))
-}
-
-const (
-	// A client that sends its headers slower than this is not a client.
-	headerTimeout = 10 * time.Second
-	bodyTimeout   = 5 * time.Minute
-	idleTimeout   = 2 * time.Minute
-	maxHeader     = 64 << 10
-)
-
-// open starts every door.
-func (s *server) open(ctx context.Context) ([]*http.Server, []*smtp.Server, error) {
-	var web []*http.Server
-	for _, door := range []struct {
-		listener net.Listener
-		handler  http.Handler
-	}{{s.http, s.publicHandler()}, {s.admin, s.adminHandler()}} {
-		if door.listener == nil {
-			continue
-		}
-		server := &http.Server{Handler: door.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout,
-			MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx }}
-		server.RegisterOnShutdown(s.app.API.EndStreams)
-		web = append(web, server)
-		s.serving.Go(func() {
-			if err := server.Serve(door.listener); !errors.Is(err, http.ErrServerClosed) {
-				s.failed <- err
-			}
-		})
-	}
-	mail, err := s.openMail(ctx)
-	return web, mail, err
-}
-
-func (s *server) openMail(ctx context.Context) ([]*smtp.Server, error) {
-	if s.mx == nil && s.submission == nil && s.submissions == nil {
-		return nil, nil
-	}
-	host := "mx1." + s.config.ServiceDomain
-	certificate, err := s.certificate(host)
-	if err != nil {
-		return nil, fmt.Errorf("certificate: %w", err)
-	}
-	var all []*smtp.Server
-	for _, door := range []struct {
-		listener net.Listener
-		make     func() (*smtp.Server, error)
-	}{
-		{s.mx, func() (*smtp.Server, error) {
-			settings := serverTLS(certificate)
-			s.app.Inbound.Opened(s.mx.Addr(), settings)
-			return s.app.Inbound.Server(settings)
-		}},
-		{s.submission, func() (*smtp.Server, error) { return s.app.Submission.Server(serverTLS(certificate), false) }},
-		{s.submissions, func() (*smtp.Server, error) { return s.app.Submission.Server(serverTLS(certificate), true) }},
-	} {
-		if door.listener == nil {
-			continue
-		}
-		server, err := door.make()
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, server)
-		s.serving.Go(func() {
-			if err := server.Serve(ctx, door.listener); err != nil && ctx.Err() == nil {
-				s.failed <- err
-			}
-		})
-	}
-	return all, nil
 }
 
 // announce tells the terminal and the ready file, once everything is up.

@@ -20,7 +20,7 @@ func (a *App) work(ctx context.Context, w queue.Worker) {
 	news := a.subscribe(ctx, w.Topics)
 	pause := firstPause
 	for ctx.Err() == nil {
-		busy, err := w.Step(ctx)
+		busy, err := a.step(ctx, w)
 		if err != nil {
 			if ctx.Err() != nil {
 				return

@@ -32,6 +32,9 @@ var program = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	if ports := os.Getenv(relayTo); ports != "" {
+		runRelay(ports)
+	}
 	code := m.Run()
 	if path, err := program(); err == nil {
 		os.RemoveAll(filepath.Dir(path))
@@ -62,6 +65,8 @@ type process struct {
 	exited chan error
 	stdout *os.File
 	stderr bytes.Buffer // may be read once the process has exited
+
+	readyFile string
 	ready
 }
 
@@ -79,13 +84,23 @@ func start(t *testing.T, args ...string) *process {
 // startWith runs postrider behind another command, such as one that limits what it may use.
 func startWith(t *testing.T, wrapper []string, args ...string) *process {
 	t.Helper()
+	p := launch(t, wrapper, args...)
+	if !p.comesUp() {
+		t.Fatalf("ended before it was ready: %s", p.stderr.String())
+	}
+	return p
+}
+
+// launch runs postrider and does not wait for it.
+func launch(t *testing.T, wrapper []string, args ...string) *process {
+	t.Helper()
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "ready.json")
 	line := append(append([]string{}, wrapper...), append(append([]string{path}, args...), "--ready-file", file)...)
-	p := &process{t: t, cmd: exec.Command(line[0], line[1:]...), exited: make(chan error, 1)}
+	p := &process{t: t, cmd: exec.Command(line[0], line[1:]...), exited: make(chan error, 1), readyFile: file}
 	if p.stdout, err = os.Create(filepath.Join(t.TempDir(), "stdout")); err != nil {
 		t.Fatal(err)
 	}
@@ -96,17 +111,24 @@ func startWith(t *testing.T, wrapper []string, args ...string) *process {
 	}
 	go func() { p.exited <- p.cmd.Wait() }()
 	t.Cleanup(p.kill)
-	until(t, startWithin, "ready file", func() bool {
+	return p
+}
+
+// comesUp waits until the process is ready, and tells whether it lived to be.
+func (p *process) comesUp() (up bool) {
+	p.t.Helper()
+	until(p.t, startWithin, "ready file", func() bool {
 		select {
 		case err := <-p.exited:
 			p.exited <- err
-			t.Fatalf("ended before it was ready: %v\n%s", err, p.stderr.String())
+			return true
 		default:
 		}
-		raw, err := os.ReadFile(file)
-		return err == nil && json.Unmarshal(raw, &p.ready) == nil
+		raw, err := os.ReadFile(p.readyFile)
+		up = err == nil && json.Unmarshal(raw, &p.ready) == nil
+		return up
 	})
-	return p
+	return up
 }
 
 // until waits for something another process does. There is no event to wait for, so it looks again and again, within a bound.

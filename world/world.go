@@ -18,6 +18,8 @@ type World struct {
 	Resolver Resolver
 	Dialer   Dialer
 	Log      *slog.Logger
+	// Tracer is nil in a world that nobody wants to follow work in.
+	Tracer Tracer
 }
 
 // Clock tells the time and wakes those who wait for it.

@@ -4,9 +4,9 @@ package doctor
 
 import (
 	"context"
+	"crypto/x509"
 	"fmt"
 	"net/netip"
-	"strings"
 
 	"postrider/mail/standing"
 	"postrider/product/inbound"
@@ -31,6 +31,12 @@ type Patient struct {
 	Blocklists []string
 	// Database tells whether the database can be used; nil leaves it out.
 	Database func(ctx context.Context) error
+	// Inside tells how the installation itself is; nil leaves it out.
+	Inside func(ctx context.Context) (Inside, error)
+	// Hostname is where people and programs reach it; the domain if empty.
+	Hostname string
+	// Progress is told what is looked at now; nil tells nobody.
+	Progress func(what string)
 	// Reports sums up what other providers have reported about our domains; nil leaves it out.
 	Reports func(ctx context.Context) (inbound.Digest, error)
 }
@@ -41,8 +47,18 @@ const lowDisk = 1 << 30
 // Examine runs all checks.
 func Examine(ctx context.Context, w world.World, p Patient) []Finding {
 	e := &examination{world: w, patient: p}
-	for _, check := range []func(context.Context){e.disk, e.database, e.name, e.records, e.certificate, e.blocklists, e.port, e.reports} {
-		check(ctx)
+	if e.patient.Hostname == "" {
+		e.patient.Hostname = e.patient.Domain
+	}
+	for _, check := range []struct {
+		what string
+		look func(context.Context)
+	}{{"the disk", e.disk}, {"the limits of the machine", e.limits}, {"the database", e.database}, {"the running servers and the queue", e.inside}, {"our name", e.name},
+		{"our records", e.records}, {"the certificate", e.certificate}, {"blocklists", e.blocklists}, {"the way out", e.port}, {"reports of others", e.reports}} {
+		if p.Progress != nil {
+			p.Progress(check.what)
+		}
+		check.look(ctx)
 	}
 	return e.findings
 }
@@ -51,19 +67,12 @@ type examination struct {
 	world    world.World
 	patient  Patient
 	findings []Finding
-	addrs    []netip.Addr // of the name we greet with
+	shown    *x509.Certificate // the certificate that the installation got by itself
+	addrs    []netip.Addr      // of the name we greet with
 }
 
 func (e *examination) add(f Finding) { e.findings = append(e.findings, f) }
 
 func (e *examination) note(check string, status standing.Status, mend, format string, args ...any) {
 	e.add(Finding{Check: check, Status: status, Message: fmt.Sprintf(format, args...), Mend: mend})
-}
-
-func join(addrs []netip.Addr) string {
-	texts := make([]string, len(addrs))
-	for i, addr := range addrs {
-		texts[i] = addr.String()
-	}
-	return strings.Join(texts, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 	"postrider/app/doctor"
@@ -35,7 +36,7 @@ func examine(t *testing.T, change func(*doctor.Patient)) map[string]string {
 
 func TestAHealthyInstallationIsToldSo(t *testing.T) {
 	t.Parallel()
-	want := "map[certificate:warning database:ok disk:ok dmarc reports:ok name:ok records:ok reverse name:ok spf:ok tls reports:ok]"
+	want := "map[advised:warning certificate:warning database:ok disk:ok dmarc reports:ok name:ok records:ok reverse name:ok spf:ok tls reports:ok]"
 	if got := fmt.Sprint(examine(t, func(*doctor.Patient) {})); got != want {
 		t.Errorf("%s", got)
 	}
@@ -53,7 +54,15 @@ func TestEveryIllnessIsFound(t *testing.T) {
 		"tls reports": func(p *doctor.Patient) {
 			p.Reports = reporting(inbound.Digest{TLSReports: 1, Sessions: 100, Failed: 2})
 		},
-		"port": func(p *doctor.Patient) { p.Probe, p.Port = "nowhere.invalid", 25 },
+		"server": func(p *doctor.Patient) { p.Inside = being(doctor.Inside{}) },
+		"queue": func(p *doctor.Patient) {
+			p.Inside = being(doctor.Inside{Live: 1, Ready: 3, Oldest: time.Now().Add(-time.Hour)})
+		},
+		"domains": func(p *doctor.Patient) {
+			p.Inside = being(doctor.Inside{Live: 1, Failing: []doctor.FailingDomain{{Name: "shop.test", Problem: "no SPF record", Publish: "Publish: it"}}})
+		},
+		"records": func(p *doctor.Patient) { p.Domain = "elsewhere.test" },
+		"port":    func(p *doctor.Patient) { p.Probe, p.Port = "nowhere.invalid", 25 },
 	} {
 		t.Run(check, func(t *testing.T) {
 			t.Parallel()
@@ -61,6 +70,28 @@ func TestEveryIllnessIsFound(t *testing.T) {
 				t.Errorf("%s: %q", check, got)
 			}
 		})
+	}
+}
+
+func being(in doctor.Inside) func(context.Context) (doctor.Inside, error) {
+	return func(context.Context) (doctor.Inside, error) { return in, nil }
+}
+
+func TestAFindingNamesTheRecordThatMendsIt(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mends := map[string]bool{}
+	for _, f := range doctor.Examine(t.Context(), in.App.World, doctor.Patient{Domain: "elsewhere.test", Hello: "mx1.mail.postrider.test"}) {
+		if f.Status == "failure" && f.Mend == "" {
+			t.Errorf("what to do about it? %+v", f)
+		}
+		mends[f.Mend] = true
+	}
+	for _, want := range []string{"Publish: bounces.elsewhere.test. MX 10 mx1.elsewhere.test.", `Publish: bounces.elsewhere.test. TXT "v=spf1 ip4:127.0.0.1 -all"`,
+		"Publish: elsewhere.test. MX 10 mx1.elsewhere.test.", `Publish: _smtp._tls.elsewhere.test. TXT "v=TLSRPTv1; rua=mailto:tlsrpt@elsewhere.test"`} {
+		if !mends[want] {
+			t.Errorf("%s is not said, but %v", want, mends)
+		}
 	}
 }
 

@@ -2,10 +2,12 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"os"
 	"syscall"
 
 	"postrider/mail/standing"
+	"postrider/platform/db"
 	"postrider/product/domain"
 )
 
@@ -38,13 +40,33 @@ func (e *examination) database(ctx context.Context) {
 	if e.patient.Database == nil {
 		return
 	}
-	if err := e.patient.Database(ctx); err != nil {
+	err := e.patient.Database(ctx)
+	if errors.Is(err, db.ErrNewer) {
+		e.note("database", standing.Fail, "Install the version of postrider that ran here last, or a newer one.", "The database cannot be used: %v.", err)
+		return
+	}
+	if err != nil {
 		e.note("database", standing.Fail, "Check --database-url and that the server runs; then: postrider migrate", "The database cannot be used: %v.", err)
 		return
 	}
 	e.note("database", standing.Good, "", "The database answers and its schema is up to date.")
 }
 
+// fewFiles is too few for the connections of a mail server.
+const fewFiles = 4096
+
+func (e *examination) limits(context.Context) {
+	var files syscall.Rlimit
+	if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil || files.Max >= fewFiles {
+		return
+	}
+	e.note("limits", standing.Warn, "Put LimitNOFILE=65536 into the systemd unit, or raise ulimit -n.", "Only %d files and connections may be open at once.", files.Max)
+}
+
 func (e *examination) certificate(context.Context) {
+	if e.patient.Certificate == "" && e.shown != nil {
+		e.add(standing.CertificateInUse(e.shown, domain.Hosts{Service: e.patient.Domain}.MX()[0], e.world.Clock.Now()))
+		return
+	}
 	e.add(standing.Certificate(e.patient.Certificate, domain.Hosts{Service: e.patient.Domain}.MX()[0], e.world.Clock.Now()))
 }

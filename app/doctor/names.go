@@ -3,8 +3,10 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"strings"
 
+	"postrider/app/install"
 	"postrider/mail/standing"
 	"postrider/product/domain"
 )
@@ -23,17 +25,42 @@ func (e *examination) name(ctx context.Context) {
 func (e *examination) records(ctx context.Context) {
 	hosts := domain.Hosts{Service: e.patient.Domain}
 	e.add(standing.SPF(ctx, e.world.Resolver, hosts.SPF(), e.addrs))
-	for _, host := range append([]string{hosts.Tracking()}, hosts.MX()...) {
-		if addrs, _, err := e.world.Resolver.IP(ctx, host); err != nil || len(addrs) == 0 {
-			e.note("records", standing.Fail, fmt.Sprintf("Publish: %s. A <public address of this machine>", host), "%s has no address%s.", host, standing.Because(err))
-		} else {
-			e.note("records", standing.Good, "", "%s resolves to %s.", host, join(addrs))
+	site := install.Site{Hostname: e.patient.Hostname, Domain: e.patient.Domain, Hello: e.patient.Hello, Addresses: e.addrs}
+	if len(e.addrs) == 0 { // what they should be is not known; that they are not there is
+		site.Addresses = []netip.Addr{netip.IPv4Unspecified()}
+	}
+	for _, r := range install.Records(site) {
+		if r.Type == "PTR" || r.Name == hosts.SPF() { // looked at more closely already
+			continue
+		}
+		e.record(install.Look(ctx, e.world.Resolver, r))
+	}
+}
+
+// record notes what was found in place of a record, and the record to publish.
+func (e *examination) record(l install.Looked) {
+	check, status := "records", standing.Fail
+	if !l.Required {
+		check, status = "advised", standing.Warn
+	}
+	mend := "Publish: " + l.Record.String()
+	if l.Type == "A" || l.Type == "AAAA" {
+		if l.Value == netip.IPv4Unspecified().String() {
+			mend = fmt.Sprintf("Publish: %s. A <public address of this machine>", l.Name)
+		}
+		// Behind a proxy names lead elsewhere; that they lead somewhere is what can be asked for.
+		if l.State == install.Different {
+			l.State = install.Published
 		}
 	}
-	mx, _, err := e.world.Resolver.MX(ctx, hosts.Bounces())
-	if err != nil || len(mx) == 0 {
-		e.note("records", standing.Fail, fmt.Sprintf("Publish: %s. MX 10 %s.", hosts.Bounces(), hosts.MX()[0]), "%s has no mail server, so bounces are lost%s.", hosts.Bounces(), standing.Because(err))
-		return
+	switch l.State {
+	case install.Published:
+		e.note(check, standing.Good, "", "%s has its %s record.", l.Name, l.Type)
+	case install.Missing:
+		e.note(check, status, mend, "%s has no %s record: %s.", l.Name, l.Type, l.Purpose)
+	case install.Different:
+		e.note(check, status, mend, "The %s record of %s is not as it must be (%s): %s.", l.Type, l.Name, strings.Join(l.Found, "; "), l.Purpose)
+	case install.Unanswered:
+		e.note(check, standing.Warn, "Check the name servers: dig "+l.Name+" "+l.Type, "The name servers of %s did not answer.", l.Name)
 	}
-	e.note("records", standing.Good, "", "Bounces to %s reach %s.", hosts.Bounces(), strings.TrimSuffix(mx[0].Host, "."))
 }

@@ -67,6 +67,9 @@ func (f clientFlags) call(ctx context.Context, method, path string, body any) (j
 	if err != nil {
 		return nil, err
 	}
+	if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
+		return nil, fmt.Errorf("%w: the server refused the key of --key or POSTRIDER_API_KEY (%d): %s", errUnauthorized, answer.StatusCode, bytes.TrimSpace(raw))
+	}
 	if answer.StatusCode/100 != 2 {
 		return nil, fmt.Errorf("the server refused (%d): %s", answer.StatusCode, bytes.TrimSpace(raw))
 	}

@@ -44,12 +44,12 @@ func greet(ready app.Ready) {
 	fmt.Printf(`
 Postrider is running on this machine, with a sandbox instead of the internet.
 
+  Dashboard  %[8]s  (signs you in, once)
   API        %[1]s/v1
-  Dashboard  %[1]s
   Mailbox    %[2]s
   SMTP       %[7]s, user postrider, password: the API key
 
-  Sign in    %[3]s  %[4]s
+  Sign in    %[1]s with %[3]s and %[4]s
   API key    %[5]s
 
 Send your first email:
@@ -57,7 +57,7 @@ Send your first email:
   curl %[1]s/v1/emails -H "Authorization: Bearer %[5]s" -H "Content-Type: application/json" \
     -d '{"from":"hello@%[6]s","to":"you@example.net","subject":"Hello","text":"It works."}'
 
-Then look into the mailbox, or ask what became of it: %[1]s/v1/emails/{id}
+Then watch it arrive in the dashboard, or ask what became of it: %[1]s/v1/emails/{id}
 Stop with Ctrl-C; everything is kept.
-`, ready.HTTP, ready.Sandbox, ready.Owner.Email, ready.Owner.Password, ready.APIKey, ready.Domain, ready.Submission)
+`, ready.HTTP, ready.Sandbox, ready.Owner.Email, ready.Owner.Password, ready.APIKey, ready.Domain, ready.Submission, ready.Start)
 }

@@ -73,6 +73,9 @@ func (c listenCommand) follow(ctx context.Context, forwarder webhook.Forwarder, 
 	defer answer.Body.Close()
 	if answer.StatusCode/100 == 4 && answer.StatusCode != http.StatusTooManyRequests {
 		raw, _ := io.ReadAll(io.LimitReader(answer.Body, maxEventLine))
+		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
+			return fmt.Errorf("%w: %w (%d): %s", errRefused, errUnauthorized, answer.StatusCode, bytes.TrimSpace(raw))
+		}
 		return fmt.Errorf("%w (%d): %s", errRefused, answer.StatusCode, bytes.TrimSpace(raw))
 	}
 	if answer.StatusCode != http.StatusOK {

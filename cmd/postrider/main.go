@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -25,15 +24,21 @@ type commands struct {
 
 	Dev       devCommand       `cmd:"" help:"Run everything on this machine, with a sandbox instead of the internet."`
 	Serve     serveCommand     `cmd:"" help:"Run for real."`
-	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date."`
+	Migrate   migrateCommand   `cmd:"" help:"Bring the database schema up to date, or move all data to another storage."`
 	Workspace workspaceCommand `cmd:"" help:"Make workspaces."`
 	Plan      planCommand      `cmd:"" help:"Change the plan of a workspace."`
 	Key       keyCommand       `cmd:"" help:"Make API keys."`
-	Backup    backupCommand    `cmd:"" help:"Copy the embedded database while it is in use."`
+	Backup    backupCommand    `cmd:"" help:"Copy everything that must not be lost, while it is in use."`
+	Restore   restoreCommand   `cmd:"" help:"Put a backup back."`
+	Setup     setupCommand     `cmd:"" help:"Set a server up: its name, DNS records, configuration and systemd unit."`
 	Doctor    doctorCommand    `cmd:"" help:"Look for the reasons why mail would not arrive, and say what to do."`
+	Health    healthCommand    `cmd:"" help:"Ask a running server on this machine whether it can take mail."`
 	Send      sendCommand      `cmd:"" help:"Send one email through a running server."`
 	Listen    listenCommand    `cmd:"" help:"Forward events of a running server to a local address, signed like webhooks."`
 	MCP       mcpCommand       `cmd:"" name:"mcp" help:"Let an assistant use a running server (Model Context Protocol on standard input and output)."`
+
+	Completion completionCommand `cmd:"" help:"Print a script that lets a shell complete verbs and flags."`
+	Version    versionCommand    `cmd:"" help:"Tell which program this is."`
 }
 
 // gcPercent lets the heap grow to three times what is in use before it is swept: most of it is short-lived, and memory is cheaper
@@ -44,16 +49,28 @@ func main() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
+	if err := obey(os.Args[1:]); err != nil {
+		complain(os.Stderr, err)
+		os.Exit(exitCode(err))
+	}
+}
+
+// obey does what a command line says.
+func obey(args []string) error {
 	var cli commands
-	parsed := kong.Parse(&cli, kong.Name("postrider"), kong.Description("Email for applications, self-hosted."), kong.Configuration(readConfig),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parser, err := kong.New(&cli, kong.Name("postrider"), kong.Description("Email for applications, self-hosted."), kong.Configuration(readConfig),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Help(printHelp))
+	if err != nil {
+		return err
+	}
+	parsed, err := parser.Parse(args)
+	if err != nil {
+		return err
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	if err := parsed.Run(); err != nil {
-		fmt.Fprintln(os.Stderr, "postrider:", err)
-		os.Exit(1)
-	}
+	return parsed.Run()
 }
 
 // realWorld is the world of a command; the clock may be moved for tests.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -50,6 +49,7 @@ func (f storageFlags) storage() app.Storage {
 // listenFlags are the doors; the names are fixed, programs rely on them.
 type listenFlags struct {
 	HTTP        string `name:"http" help:"Address of the API and the dashboard." default:"127.0.0.1:8025" env:"POSTRIDER_HTTP"`
+	HTTPS       string `name:"https" help:"Address of the same with encryption; the plain address then only leads there. Certificates are got by themselves (see --acme-ca) unless --tls-cert names one." env:"POSTRIDER_HTTPS"`
 	Submission  string `help:"Address for mail from programs, with STARTTLS." env:"POSTRIDER_SUBMISSION"`
 	Submissions string `help:"Address for mail from programs, with implicit TLS." env:"POSTRIDER_SUBMISSIONS"`
 	MX          string `name:"mx" help:"Address for mail from other servers." env:"POSTRIDER_MX"`
@@ -60,7 +60,7 @@ type listenFlags struct {
 }
 
 func (f listenFlags) config() app.Config {
-	return app.Config{HTTP: f.HTTP, Submission: f.Submission, Submissions: f.Submissions, MX: f.MX, Admin: f.Admin, ReadyFile: f.ReadyFile}
+	return app.Config{HTTP: f.HTTP, HTTPS: f.HTTPS, Submission: f.Submission, Submissions: f.Submissions, MX: f.MX, Admin: f.Admin, ReadyFile: f.ReadyFile}
 }
 
 func orLoopback(address *string) {
@@ -72,15 +72,16 @@ func orLoopback(address *string) {
 type serveCommand struct {
 	storageFlags
 	listenFlags
-	Domain        string   `help:"Domain this installation runs under; customers' DNS records point below it." default:"mail.localhost" env:"POSTRIDER_DOMAIN"`
-	BaseURL       string   `help:"Where people and programs reach this installation." env:"POSTRIDER_BASE_URL"`
-	CustomerHosts bool     `help:"Put links in mail on customers' own tracking hosts. Whatever ends TLS here must have certificates for them." env:"POSTRIDER_CUSTOMER_HOSTS"`
-	Hello         string   `help:"Name given to other mail servers; must resolve to this machine." env:"POSTRIDER_HELLO"`
-	Node          string   `help:"Name of this process, for people; the name of the machine if absent." env:"POSTRIDER_NODE"`
-	Roles         []string `help:"What this process does: api, smtp, mx, worker." default:"api,smtp,mx,worker" env:"POSTRIDER_ROLES"`
-	Proxies       []string `help:"Networks of trusted reverse proxies." env:"POSTRIDER_TRUSTED_PROXIES"`
-	TLSCert       string   `name:"tls-cert" help:"Certificate of the mail ports, in PEM; self-signed if absent." type:"path" env:"POSTRIDER_TLS_CERT"`
-	TLSKey        string   `name:"tls-key" help:"Key of the certificate, in PEM." type:"path" env:"POSTRIDER_TLS_KEY"`
+	Domain        string    `help:"Domain this installation runs under; customers' DNS records point below it." default:"mail.localhost" env:"POSTRIDER_DOMAIN"`
+	BaseURL       string    `help:"Where people and programs reach this installation." env:"POSTRIDER_BASE_URL"`
+	CustomerHosts bool      `help:"Put links in mail on customers' own tracking hosts. Whatever ends TLS here must have certificates for them." env:"POSTRIDER_CUSTOMER_HOSTS"`
+	Hello         string    `help:"Name given to other mail servers; must resolve to this machine." env:"POSTRIDER_HELLO"`
+	Node          string    `help:"Name of this process, for people; the name of the machine if absent." env:"POSTRIDER_NODE"`
+	Roles         []string  `help:"What this process does: api, smtp, mx, worker." enum:"api,smtp,mx,worker" default:"api,smtp,mx,worker" env:"POSTRIDER_ROLES"`
+	Proxies       []string  `help:"Networks of trusted reverse proxies." env:"POSTRIDER_TRUSTED_PROXIES"`
+	TLSCert       string    `name:"tls-cert" help:"Certificate of all doors, in PEM, read again when it changes; without it see --https." type:"path" env:"POSTRIDER_TLS_CERT"`
+	TLSKey        string    `name:"tls-key" help:"Key of the certificate, in PEM." type:"path" env:"POSTRIDER_TLS_KEY"`
+	ACME          acmeFlags `embed:"" prefix:"acme-"`
 
 	NoticesFrom   string             `help:"Sender of the installation's own mail, such as password resets; its domain must be verified in a workspace." env:"POSTRIDER_NOTICES_FROM"`
 	CloudflareURL string             `help:"Address of Cloudflare's API." env:"POSTRIDER_CLOUDFLARE_URL"`
@@ -92,6 +93,8 @@ type serveCommand struct {
 	Probe         string             `help:"Domain whose mail server is called now and then, to see whether mail gets out; empty calls none." default:"gmail.com" env:"POSTRIDER_PROBE"`
 	PrivateHosts  []string           `help:"Names and addresses in private networks that customers may have us call, for webhooks and files." env:"POSTRIDER_PRIVATE_HOSTS"`
 
+	OTLPEndpoint string `name:"otlp-endpoint" help:"Collector that traces are sent to (OTLP over HTTP, such as http://127.0.0.1:4318); none if absent. The variables OTEL_* are obeyed." placeholder:"URL" env:"POSTRIDER_OTLP_ENDPOINT"`
+
 	InsecureTestNetwork bool   `help:"Allow mail to private and loopback addresses. Tests only."`
 	Resolver            string `help:"Name server to ask instead of the machine's." env:"POSTRIDER_RESOLVER"`
 	ResolverValidates   bool   `help:"Believe --resolver when it calls an answer signed (DNSSEC), though it is on another machine: the way to it must be safe." env:"POSTRIDER_RESOLVER_VALIDATES"`
@@ -99,7 +102,7 @@ type serveCommand struct {
 	InsecureTestClock   bool   `help:"Obey POSTRIDER_CLOCK_FILE. Tests only."`
 }
 
-var errWhichResolver = errors.New("--resolver-validates goes with --resolver; a validating server on this machine is believed without")
+var errWhichResolver = usage{errors.New("--resolver-validates goes with --resolver; a validating server on this machine is believed without")}
 
 // Run serves until it is told to stop.
 func (c serveCommand) Run(ctx context.Context) error {
@@ -114,6 +117,9 @@ func (c serveCommand) Run(ctx context.Context) error {
 		w.Resolver = world.NewTrustedResolver([]string{c.Resolver})
 	case c.Resolver != "":
 		w.Resolver = world.NewResolver([]string{c.Resolver})
+	}
+	if err := c.checkNames(); err != nil {
+		return err
 	}
 	proxies, err := parsePrefixes(c.Proxies)
 	if err != nil {
@@ -156,10 +162,11 @@ func (c serveCommand) Run(ctx context.Context) error {
 		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork, Providers: providers, Sources: sources},
 	}
 	config.TLSCert, config.TLSKey = c.TLSCert, c.TLSKey
-	config.Checks = node.Checks{Certificate: c.TLSCert}
+	config.ACME = c.ACME.config(c.HTTPS != "" && c.TLSCert == "")
 	if !c.InsecureTestNetwork { // a network of its own has neither blocklists nor the mail servers of others
 		config.Checks.Blocklists, config.Checks.Probe, config.Checks.Port = c.Blocklists, c.Probe, c.SMTPPort
 	}
+	config.Tracing = tracingConfig(c.OTLPEndpoint)
 	c.closeDoors(&config)
 	config.Workers = slices.Contains(c.Roles, "worker")
 	return app.Run(ctx, w, config)
@@ -168,7 +175,7 @@ func (c serveCommand) Run(ctx context.Context) error {
 // closeDoors leaves out what the roles of this process do not include, and opens the usual ports for the rest.
 func (c serveCommand) closeDoors(config *app.Config) {
 	if !slices.Contains(c.Roles, "api") {
-		config.HTTP = ""
+		config.HTTP, config.HTTPS = "", ""
 	}
 	if !slices.Contains(c.Roles, "smtp") {
 		config.Submission, config.Submissions = "", ""
@@ -203,7 +210,7 @@ func parseSender(text string) (address.Address, error) {
 	}
 	sender, err := address.Parse(text)
 	if err != nil {
-		return sender, fmt.Errorf("--notices-from: %w", err)
+		return sender, mistake("notices-from", text, "must be an address, such as 'Example <no-reply@example.org>'")
 	}
 	return sender, nil
 }
@@ -213,7 +220,7 @@ func parsePrefixes(texts []string) ([]netip.Prefix, error) {
 	for _, text := range texts {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
-			return nil, fmt.Errorf("--proxies: %w", err)
+			return nil, mistake("proxies", text, "must be a network such as 10.0.0.0/8, or 192.0.2.1/32 for one address")
 		}
 		prefixes = append(prefixes, prefix)
 	}

@@ -101,6 +101,7 @@ type exchange struct {
 
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := s.config.World.Clock.Now()
+	r, span := s.follow(r)
 	x := &exchange{server: s, w: w, r: r}
 	x.caller.RequestID = s.requestID(r, w.Header())
 	x.caller.IP = s.clientIP(r)
@@ -117,6 +118,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		took := s.config.World.Clock.Now().Sub(started)
 		x.log(s.config.World.Log, took)
 		x.observe(started, took)
+		x.tell(span)
 	}()
 	methods, values := s.route(r)
 	if methods == nil {

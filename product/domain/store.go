@@ -157,6 +157,22 @@ func selectAnyByName(tx *db.Tx, name string) ([]Domain, error) {
 		WHERE name = $1`, name)
 }
 
+// selectFailing serves the operator, whose domains they all are: those whose owners sent from them, or wanted to, and cannot.
+func selectFailing(tx *db.Tx, limit int) ([]Domain, error) {
+	return db.All(tx, scanDomain, `
+		SELECT `+columns+` FROM domain
+		WHERE status IN ('failed', 'partially_failed')
+		ORDER BY updated_at DESC, id
+		LIMIT $1`, limit)
+}
+
+// selectHolder serves people who follow links, who know no workspace. A verified domain belongs to one workspace alone.
+func selectHolder(tx *db.Tx, name string) ([]Domain, error) {
+	return db.All(tx, scanDomain, `
+		SELECT `+columns+` FROM domain
+		WHERE name = $1 AND verified = TRUE`, name)
+}
+
 func selectNames(tx *db.Tx, ws space.ID) (map[string]ID, error) {
 	type row struct {
 		id   ID

@@ -44,8 +44,9 @@ type Receiver struct {
 
 // door is what this process says about itself.
 type door struct {
-	mu   sync.Mutex
-	open *Receiver // guarded by mu; nil if it takes no mail
+	mu       sync.Mutex
+	open     *Receiver   // guarded by mu; nil if it takes no mail
+	settings *tls.Config // guarded by mu
 }
 
 // Opened notes that this process takes mail at the address; Beat tells the others.
@@ -54,14 +55,31 @@ func (s *Service) Opened(address net.Addr, settings *tls.Config) {
 	if tcp, ok := address.(*net.TCPAddr); ok {
 		r.Port = tcp.Port
 	}
-	if settings != nil && len(settings.Certificates) > 0 && len(settings.Certificates[0].Certificate) > 0 {
-		if certificate, err := x509.ParseCertificate(settings.Certificates[0].Certificate[0]); err == nil {
-			r.TLSExpiresAt = certificate.NotAfter
-		}
-	}
 	s.door.mu.Lock()
 	defer s.door.mu.Unlock()
-	s.door.open = r
+	s.door.open, s.door.settings = r, settings
+}
+
+// expiry returns the end of the certificate that the door shows now: it may have been renewed since the last look.
+func expiry(settings *tls.Config, host string) time.Time {
+	if settings == nil {
+		return time.Time{}
+	}
+	var shown *tls.Certificate
+	switch {
+	case settings.GetCertificate != nil:
+		shown, _ = settings.GetCertificate(&tls.ClientHelloInfo{ServerName: host})
+	case len(settings.Certificates) > 0:
+		shown = &settings.Certificates[0]
+	}
+	if shown == nil || len(shown.Certificate) == 0 {
+		return time.Time{}
+	}
+	leaf, err := x509.ParseCertificate(shown.Certificate[0])
+	if err != nil {
+		return time.Time{}
+	}
+	return leaf.NotAfter
 }
 
 // HeartBeat is the worker of a process that takes mail, whatever else it does.
@@ -72,12 +90,14 @@ func (s *Service) HeartBeat() queue.Worker {
 // Beat tells the others that this process takes mail.
 func (s *Service) Beat(ctx context.Context) (bool, error) {
 	s.door.mu.Lock()
-	r := s.door.open
+	open, settings := s.door.open, s.door.settings
 	s.door.mu.Unlock()
-	if r == nil {
+	if open == nil {
 		return false, nil
 	}
-	return false, s.db.Write(ctx, func(tx *db.Tx) error { return saveReceiver(tx, *r) })
+	r := *open
+	r.TLSExpiresAt = expiry(settings, r.Hostname)
+	return false, s.db.Write(ctx, func(tx *db.Tx) error { return saveReceiver(tx, r) })
 }
 
 // Closed tells the others that this process takes no more mail.

@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"crypto/x509"
 	"net/netip"
 	"slices"
 	"time"
@@ -25,8 +26,8 @@ type Checks struct {
 	// Probe is a domain whose mail server is called on Port, to see whether mail gets out; empty calls none.
 	Probe string
 	Port  int
-	// Certificate is the PEM file of the mail ports; empty means self-signed.
-	Certificate string
+	// Certificate returns the one that the mail ports show now, nil if they have none yet. No function means self-signed.
+	Certificate func() *x509.Certificate
 }
 
 // Standing is how the addresses of a node stand with receivers.
@@ -88,7 +89,10 @@ func (s *Service) examine(ctx context.Context) []standing.Finding {
 	if s.config.Checks.Probe != "" {
 		found = append(found, standing.Port(ctx, s.world, standing.Probe{Domain: s.config.Checks.Probe, Port: s.config.Checks.Port, Hello: s.config.Hostname}))
 	}
-	return append(found, standing.Certificate(s.config.Checks.Certificate, s.config.MX, s.world.Clock.Now()))
+	if s.config.Checks.Certificate == nil {
+		return append(found, standing.Certificate("", s.config.MX, s.world.Clock.Now()))
+	}
+	return append(found, standing.CertificateInUse(s.config.Checks.Certificate(), s.config.MX, s.world.Clock.Now()))
 }
 
 // addresses are those that the operator has named, each once.

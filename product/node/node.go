@@ -35,6 +35,9 @@ type Node struct {
 }
 
 // gone tells that a node has not said for a while that it is there.
+// Live tells how many nodes are there now.
+func (s *Service) Live(tx *db.Tx) (int64, error) { return countSeen(tx, tx.Now().Add(-goneAfter)) }
+
 func (n Node) gone(now time.Time) bool { return now.Sub(n.SeenAt) > goneAfter }
 
 const (

@@ -76,3 +76,9 @@ func updateStanding(tx *db.Tx, id ID, look Standing) error {
 		WHERE id = $2`, string(raw), id)
 	return err
 }
+
+func countSeen(tx *db.Tx, since time.Time) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT COUNT(*) FROM node
+		WHERE seen_at >= $1`, since)
+}

@@ -1,0 +1,52 @@
+package doctor
+
+import (
+	"context"
+	"crypto/x509"
+	"time"
+
+	"postrider/mail/standing"
+)
+
+// Inside is how an installation is, by its own record.
+type Inside struct {
+	// Live is how many servers run.
+	Live int64
+	// Ready is how many recipients are due, Oldest since when the first of them is; zero if none is.
+	Ready  int64
+	Oldest time.Time
+	// Failing are domains whose mail is refused or not believed.
+	Failing []FailingDomain
+	// Certificate is what was got for the mail host by itself, nil if nothing was.
+	Certificate *x509.Certificate
+}
+
+// FailingDomain is one whose records are not as they must be, and the record to publish.
+type FailingDomain struct{ Name, Problem, Publish string }
+
+// stuckAfter is how long due mail may wait before something is wrong with the workers.
+const stuckAfter = 10 * time.Minute
+
+func (e *examination) inside(ctx context.Context) {
+	if e.patient.Inside == nil {
+		return
+	}
+	in, err := e.patient.Inside(ctx)
+	if err != nil {
+		return // the database has been told of already
+	}
+	e.shown = in.Certificate
+	if in.Live == 0 {
+		e.note("server", standing.Warn, "Start it: systemctl start postrider, or postrider serve", "No server is running on this database, so nothing is accepted or sent.")
+	} else {
+		e.note("server", standing.Good, "", "%d running on this database.", in.Live)
+	}
+	if waited := e.world.Clock.Now().Sub(in.Oldest); !in.Oldest.IsZero() && waited > stuckAfter {
+		e.note("queue", standing.Fail, "Run a server with the role worker (--roles) and look into its log: journalctl -u postrider", "%d recipients are due, the first since %s ago, and nobody sends to them.", in.Ready, waited.Round(time.Minute))
+	} else {
+		e.note("queue", standing.Good, "", "%d recipients are due.", in.Ready)
+	}
+	for _, d := range in.Failing {
+		e.note("domains", standing.Warn, d.Publish, "Mail from %s is refused or not believed: %s.", d.Name, d.Problem)
+	}
+}

@@ -1,0 +1,133 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"postrider/mail/smtp"
+)
+
+func (s *server) listen() error {
+	for _, door := range []struct {
+		name, address string
+		listener      *net.Listener
+		shown         *string
+	}{
+		{"--http", s.config.HTTP, &s.http, &s.ready.HTTP},
+		{"--https", s.config.HTTPS, &s.https, &s.ready.HTTPS},
+		{"--submission", s.config.Submission, &s.submission, &s.ready.Submission},
+		{"--submissions", s.config.Submissions, &s.submissions, &s.ready.Submissions},
+		{"--mx", s.config.MX, &s.mx, &s.ready.MX},
+		{"--admin", s.config.Admin, &s.admin, &s.ready.Admin},
+	} {
+		listener, err := listen(door.address)
+		if err != nil {
+			s.closeListeners()
+			return doorError(door.name, door.address, err)
+		}
+		if listener != nil {
+			*door.listener, *door.shown = listener, listener.Addr().String()
+		}
+	}
+	if s.http != nil {
+		s.ready.HTTP = "http://" + s.ready.HTTP
+	}
+	if s.https != nil {
+		s.ready.HTTPS = "https://" + s.ready.HTTPS
+	}
+	switch {
+	case s.config.BaseURL != "":
+	case s.https != nil && s.config.Dev == nil:
+		s.config.BaseURL = "https://" + s.config.ServiceDomain + portOf(s.https)
+	default:
+		s.config.BaseURL = s.ready.HTTP
+	}
+	return nil
+}
+
+func (s *server) closeListeners() {
+	for _, listener := range []net.Listener{s.http, s.https, s.admin, s.submission, s.submissions, s.mx} {
+		if listener != nil {
+			listener.Close()
+		}
+	}
+}
+
+const (
+	// A client that sends its headers slower than this is not a client.
+	headerTimeout = 10 * time.Second
+	bodyTimeout   = 5 * time.Minute
+	idleTimeout   = 2 * time.Minute
+	maxHeader     = 64 << 10
+)
+
+// open starts every door.
+func (s *server) open(ctx context.Context) ([]*http.Server, []*smtp.Server, error) {
+	var web []*http.Server
+	plain := s.publicHandler()
+	if s.https != nil && s.config.Dev == nil {
+		plain = s.plainHandler()
+	}
+	for _, door := range []struct {
+		listener net.Listener
+		handler  http.Handler
+	}{{s.http, plain}, {s.https, s.withPolicy(s.withSecurity(s.publicHandler()))}, {s.admin, s.adminHandler()}} {
+		if door.listener == nil {
+			continue
+		}
+		server := &http.Server{Handler: door.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout,
+			MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(s.world.Log.Handler(), slog.LevelDebug)}
+		server.RegisterOnShutdown(s.app.API.EndStreams)
+		web = append(web, server)
+		serve := func() error { return server.Serve(door.listener) }
+		if door.listener == s.https {
+			server.TLSConfig = webTLS(s.certificates)
+			serve = func() error { return server.ServeTLS(door.listener, "", "") }
+		}
+		s.serving.Go(func() {
+			if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+				s.failed <- err
+			}
+		})
+	}
+	mail, err := s.openMail(ctx)
+	return web, mail, err
+}
+
+func (s *server) openMail(ctx context.Context) ([]*smtp.Server, error) {
+	if s.mx == nil && s.submission == nil && s.submissions == nil {
+		return nil, nil
+	}
+	var all []*smtp.Server
+	for _, door := range []struct {
+		listener net.Listener
+		make     func() (*smtp.Server, error)
+	}{
+		{s.mx, func() (*smtp.Server, error) {
+			settings := mailTLS(s.certificates)
+			s.app.Inbound.Opened(s.mx.Addr(), settings)
+			return s.app.Inbound.Server(settings)
+		}},
+		{s.submission, func() (*smtp.Server, error) { return s.app.Submission.Server(mailTLS(s.certificates), false) }},
+		{s.submissions, func() (*smtp.Server, error) { return s.app.Submission.Server(mailTLS(s.certificates), true) }},
+	} {
+		if door.listener == nil {
+			continue
+		}
+		server, err := door.make()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, server)
+		s.serving.Go(func() {
+			if err := server.Serve(ctx, door.listener); err != nil && ctx.Err() == nil {
+				s.failed <- err
+			}
+		})
+	}
+	return all, nil
+}

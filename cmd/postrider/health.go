@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+)
+
+// healthCommand is for supervisors, such as that of a container, which have no other way to ask.
+type healthCommand struct {
+	Admin string `help:"Address of the admin door of the server." default:"127.0.0.1:8026" env:"POSTRIDER_ADMIN"`
+	JSON  bool   `name:"json" help:"Print JSON."`
+}
+
+// healthWithin is how long the server may take; supervisors are not patient.
+const healthWithin = 8 * time.Second
+
+// Run asks, and fails if the answer is not yes.
+func (c healthCommand) Run(ctx context.Context) error {
+	host, port, err := net.SplitHostPort(c.Admin)
+	if err != nil {
+		return mistake("admin", c.Admin, "must be host:port, such as 127.0.0.1:8026")
+	}
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	ctx, done := context.WithTimeout(ctx, healthWithin)
+	defer done()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+net.JoinHostPort(host, port)+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err == nil {
+		answer.Body.Close()
+		if answer.StatusCode != http.StatusOK {
+			err = fmt.Errorf("the server cannot take mail now (%d): its database does not take writes", answer.StatusCode)
+		}
+	}
+	if c.JSON {
+		if failed := json.NewEncoder(os.Stdout).Encode(map[string]bool{"ok": err == nil}); failed != nil {
+			return failed
+		}
+	} else if err == nil {
+		fmt.Println("ok")
+	}
+	return err
+}

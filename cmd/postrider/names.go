@@ -1,0 +1,39 @@
+package main
+
+import (
+	"net"
+	"net/url"
+	"regexp"
+)
+
+// hostname is what may be in front of customers: labels of letters, digits and hyphens.
+var hostname = regexp.MustCompile(`^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
+
+// maxHostname is the longest name that DNS has (RFC 1035 §2.3.4).
+const maxHostname = 253
+
+func isHostname(text string) bool {
+	return len(text) <= maxHostname && hostname.MatchString(text) && net.ParseIP(text) == nil
+}
+
+const hostFix = "must be a host name in lower case, such as mail.example.org, without https:// and without a port"
+
+// checkNames finds names that cannot be meant before they get into customers' mail.
+func (c serveCommand) checkNames() error {
+	if !isHostname(c.Domain) {
+		return mistake("domain", c.Domain, hostFix)
+	}
+	if c.Hello != "" && !isHostname(c.Hello) {
+		return mistake("hello", c.Hello, hostFix)
+	}
+	if c.BaseURL != "" {
+		base, err := url.Parse(c.BaseURL)
+		if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.Path != "" && base.Path != "/" || base.RawQuery != "" {
+			return mistake("base-url", c.BaseURL, "must be an address without a path, such as https://mail.example.org")
+		}
+	}
+	if (c.TLSCert == "") != (c.TLSKey == "") {
+		return mistake("tls-cert", c.TLSCert, "goes together with --tls-key; name both files or neither")
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package certstore_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"log/slog"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"postrider/platform/certstore"
+	"postrider/platform/db"
+	"postrider/platform/db/dbtest"
+	"postrider/platform/seal"
+	"postrider/world"
+)
+
+// clock is real but for what a test adds to it. Waits end at once, after moving it.
+type clock struct {
+	mu    sync.Mutex
+	ahead time.Duration
+}
+
+func (c *clock) Now() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return time.Now().UTC().Add(c.ahead)
+}
+
+func (c *clock) After(d time.Duration) (<-chan time.Time, func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += 20 * d // a clock that hurries: fewer looks
+	fired := make(chan time.Time, 1)
+	fired <- time.Now().UTC().Add(c.ahead)
+	return fired, func() {}
+}
+
+func newWorld() world.World {
+	return world.New(slog.New(slog.NewTextHandler(io.Discard, nil)))
+}
+
+func keyring() *seal.Keyring { return seal.NewKeyring(bytes.Repeat([]byte("test"), 8)) }
+
+func TestFilesAreKeptByPathAndShared(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	dbtest.Each(t, w, func(t *testing.T, d *db.DB) {
+		ctx := t.Context()
+		one, other := certstore.New(w, d, keyring()), certstore.New(w, d, keyring())
+		for path, value := range map[string]string{"certs/ca/a.test/a.test.crt": "A", "certs/ca/a.test/a.test.key": "K", "certs/ca/ä.test/x": "Ä", "certs_/y": "Y"} {
+			if err := one.Store(ctx, path, []byte(value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if raw, err := other.Load(ctx, "certs/ca/a.test/a.test.key"); err != nil || string(raw) != "K" {
+			t.Errorf("%q %v", raw, err)
+		}
+		if _, err := other.Load(ctx, "certs/ca/a.test"); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("a folder was loaded: %v", err)
+		}
+		if all, err := other.List(ctx, "certs", true); err != nil || len(all) != 3 {
+			t.Errorf("all: %v %v", all, err)
+		}
+		if sites, err := other.List(ctx, "certs/ca", false); err != nil || !slices.Equal(sites, []string{"certs/ca/a.test", "certs/ca/ä.test"}) {
+			t.Errorf("sites: %v %v", sites, err)
+		}
+		if info, err := other.Stat(ctx, "certs/ca/a.test/a.test.crt"); err != nil || info.Size != 1 || !info.IsTerminal || info.Modified.IsZero() {
+			t.Errorf("%+v %v", info, err)
+		}
+		if info, err := other.Stat(ctx, "certs/ca"); err != nil || info.IsTerminal {
+			t.Errorf("%+v %v", info, err)
+		}
+		if err := other.Delete(ctx, "certs/ca/a.test"); err != nil {
+			t.Fatal(err)
+		}
+		if one.Exists(ctx, "certs/ca/a.test/a.test.crt") || one.Exists(ctx, "certs/ca/a.test") || !one.Exists(ctx, "certs/ca/ä.test/x") || !one.Exists(ctx, "certs_/y") {
+			t.Error("deleted too much or too little")
+		}
+	})
+}
+
+func TestAnotherSecretOpensNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	dbtest.Each(t, w, func(t *testing.T, d *db.DB) {
+		if err := certstore.New(w, d, keyring()).Store(t.Context(), "a.key", []byte("PRIVATE")); err != nil {
+			t.Fatal(err)
+		}
+		thief := certstore.New(w, d, seal.NewKeyring(bytes.Repeat([]byte("evil"), 8)))
+		if raw, err := thief.Load(t.Context(), "a.key"); err == nil || errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%q %v", raw, err)
+		}
+	})
+}
+
+func TestOnlyOneNodeHoldsALock(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	dbtest.Each(t, w, func(t *testing.T, d *db.DB) {
+		ctx := t.Context()
+		one, other := certstore.New(w, d, keyring()), certstore.New(w, d, keyring())
+		if err := one.Lock(ctx, "a.test"); err != nil {
+			t.Fatal(err)
+		}
+		if taken, err := other.TryLock(ctx, "a.test"); taken || err != nil {
+			t.Errorf("taken twice: %v %v", taken, err)
+		}
+		if taken, err := other.TryLock(ctx, "b.test"); !taken || err != nil {
+			t.Errorf("another lock: %v %v", taken, err)
+		}
+		if err := other.Unlock(ctx, "a.test"); err == nil {
+			t.Error("gave up what it does not hold")
+		}
+		if err := one.Unlock(ctx, "a.test"); err != nil {
+			t.Fatal(err)
+		}
+		if err := other.Lock(ctx, "a.test"); err != nil {
+			t.Error(err)
+		}
+		gone, cancel := context.WithCancel(ctx)
+		cancel()
+		if err := one.Lock(gone, "a.test"); err == nil {
+			t.Error("waited for nobody")
+		}
+	})
+}
+
+func TestTheLockOfADeadNodeIsTaken(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			moved := newWorld()
+			moved.Clock = &clock{}
+			d := dbtest.Open(t, moved, engine)
+			// The keeper of the first one waits by a real clock, and so says nothing while the test lasts: as if it had died.
+			if err := certstore.New(newWorld(), d, keyring()).Lock(t.Context(), "a.test"); err != nil {
+				t.Fatal(err)
+			}
+			heir := certstore.New(moved, d, keyring())
+			before := moved.Clock.Now()
+			if err := heir.Lock(t.Context(), "a.test"); err != nil {
+				t.Fatal(err)
+			}
+			if waited := moved.Clock.Now().Sub(before); waited < 59*time.Second {
+				t.Errorf("took it from the living after %s", waited)
+			}
+			if err := heir.Unlock(t.Context(), "a.test"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

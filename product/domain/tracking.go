@@ -1,0 +1,30 @@
+package domain
+
+import (
+	"context"
+	"strings"
+
+	"postrider/platform/db"
+)
+
+// Failing returns up to limit domains of all workspaces whose records no longer are, or never were, as they must be.
+func (s *Service) Failing(tx *db.Tx, limit int) ([]Domain, error) { return selectFailing(tx, limit) }
+
+// TracksAt tells whether a host is the tracking host of a verified domain whose alias leads to us: then links in mail may lead there,
+// and a certificate may be got for it. Strangers can ask for any host, so the answer is found by an index alone.
+func (s *Service) TracksAt(ctx context.Context, host string) (bool, error) {
+	first, name, ok := strings.Cut(strings.ToLower(host), ".")
+	if !ok {
+		return false, nil
+	}
+	var holders []Domain
+	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		holders, err = selectHolder(tx, name)
+		return err
+	})
+	if err != nil || len(holders) == 0 {
+		return false, err
+	}
+	d := holders[0]
+	return d.TrackingLabel == first && d.Checks.Tracking.Status == CheckPass, nil
+}

@@ -1,0 +1,235 @@
+package test
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"postrider/platform/db/dbtest"
+)
+
+// code is what a verb ended with.
+func code(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return 0
+}
+
+func TestTheExitCodeTellsWhatKindOfFailureItWas(t *testing.T) {
+	t.Parallel()
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.Header.Get("Authorization"), "wrong") {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		w.WriteHeader(http.StatusInternalServerError)
+	}))
+	defer refusing.Close()
+	send := []string{"send", "--from", "a@acme.test", "--to", "b@example.net", "--subject", "Hi", "--text", "Hi", "--url", refusing.URL, "--key"}
+	for _, c := range []struct {
+		args []string
+		want int
+	}{
+		{[]string{"version"}, 0},
+		{[]string{"--help"}, 0},
+		{[]string{"nonsense"}, 2},
+		{[]string{"serve", "--nonsense"}, 2},
+		{[]string{"serve", "--domain", "https://mail.example.org"}, 2},
+		{append(send, "wrong"), 3},
+		{append(send, "right"), 1},
+		{[]string{"health", "--admin", "127.0.0.1:1"}, 1},
+	} {
+		if _, stderr, err := run(t, c.args...); code(err) != c.want {
+			t.Errorf("%v ended with %d, want %d: %s", c.args, code(err), c.want, stderr)
+		}
+	}
+}
+
+// noDoor cannot be opened, so that a program which ought to have refused earlier ends all the same.
+const noDoor = "127.0.0.1:no-such-port"
+
+func TestAWrongConfigurationNamesTheKeyTheValueAndTheFix(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		`domian = "mail.example.org"`:            "the key domian is not known; did you mean domain?",
+		`smtp-port = "twenty-five"`:              `smtp-port = "twenty-five": must be a whole number, without quotes`,
+		`customer-hosts = "yes"`:                 `customer-hosts = "yes": must be true or false, without quotes`,
+		`http = 8025`:                            "http = 8025: must be a text in quotes",
+		`roles = ["api", "wroker"]`:              "roles = [api wroker]: each must be one of api, smtp, mx, worker",
+		`spam-engine = "clever"`:                 `spam-engine = "clever": must be one of builtin, rspamd, spamassassin`,
+		"domain = \"mail.example.org\"\nhttp = ": "line 2",
+		`domain = "http://mail.example.org"`:     "--domain http://mail.example.org: must be a host name",
+		`proxies = ["10.0.0.0"]`:                 "--proxies 10.0.0.0: must be a network such as 10.0.0.0/8",
+		`base-url = "mail.example.org"`:          "--base-url mail.example.org: must be an address without a path, such as https://mail.example.org",
+	} {
+		file := filepath.Join(t.TempDir(), "postrider.toml")
+		if err := os.WriteFile(file, []byte(content+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, stderr, err := run(t, "serve", "--data", t.TempDir(), "--config", file, "--mx", noDoor)
+		if code(err) != 2 || !strings.Contains(stderr, want) {
+			t.Errorf("%s: ended with %d and %q, want %q", content, code(err), stderr, want)
+		}
+	}
+}
+
+func TestAPortInUseIsNamedWithItsDoor(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, door := range []string{"--http", "--https", "--submission", "--submissions", "--mx", "--admin"} {
+		_, stderr, err := run(t, "serve", "--data", t.TempDir(), "--http", "127.0.0.1:0", door, taken.Addr().String(), "--insecure-test-network")
+		if code(err) != 1 || !strings.Contains(stderr, door+" "+taken.Addr().String()+": another program uses this address") {
+			t.Errorf("%s: %d %q", door, code(err), stderr)
+		}
+	}
+}
+
+func TestADatabaseOfANewerProgramIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			url := dbtest.URL(t, engine)
+			tomorrow(t, url)
+			args := []string{"serve", "--http", "127.0.0.1:0", "--mx", noDoor, "--insecure-test-network", "--secret", "a secret of thirty-two or more letters", "--data"}
+			if engine == "sqlite" {
+				args = append(args, filepath.Dir(url))
+			} else {
+				args = append(args, t.TempDir(), "--database-url", url)
+			}
+			_, stderr, err := run(t, args...)
+			if code(err) != 1 || !strings.Contains(stderr, "newer postrider than this one (it knows 9999_tomorrow.sql, this one does not)") {
+				t.Errorf("%d %q", code(err), stderr)
+			}
+		})
+	}
+}
+
+// verbs returns every verb that the help of the program lists.
+func verbs(t *testing.T) []string {
+	t.Helper()
+	help, _, err := run(t, "--help")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(help, "Commands:\n")
+	list, _, _ = strings.Cut(list, "\n\n")
+	var all []string
+	for _, match := range regexp.MustCompile(`(?m)^  ([a-z]+(?: [a-z]+)?)`).FindAllStringSubmatch(list, -1) {
+		all = append(all, match[1])
+	}
+	return all
+}
+
+func TestEveryVerbTeachesByExampleAndSpeaksJSON(t *testing.T) {
+	t.Parallel()
+	// These print no result: they run until they are stopped, speak a protocol, print the answer of the API or a script, or make or move
+	// a whole storage, which is their result.
+	silent := map[string]bool{"dev": true, "serve": true, "listen": true, "mcp": true, "send": true, "completion": true, "backup": true, "restore": true, "migrate": true}
+	all := verbs(t)
+	if len(all) < 12 {
+		t.Fatalf("only %v", all)
+	}
+	for _, verb := range all {
+		help, _, err := run(t, append(strings.Fields(verb), "--help")...)
+		if err != nil || !strings.Contains(help, "Examples:\n  ") {
+			t.Errorf("%s has no example", verb)
+		}
+		if !silent[verb] && !strings.Contains(help, "--json") {
+			t.Errorf("%s does not speak JSON", verb)
+		}
+	}
+}
+
+func TestVersionIsToldInBothForms(t *testing.T) {
+	t.Parallel()
+	text, _, err := run(t, "version")
+	if err != nil || !strings.HasPrefix(text, "postrider ") {
+		t.Errorf("%q %v", text, err)
+	}
+	out, _, err := run(t, "version", "--json")
+	var told struct{ Version, Go, Platform string }
+	if err != nil || json.Unmarshal([]byte(out), &told) != nil || told.Version == "" || !strings.HasPrefix(told.Go, "go1") || told.Platform == "" {
+		t.Errorf("%q %v", out, err)
+	}
+}
+
+func TestShellsCompleteVerbsAndFlags(t *testing.T) {
+	t.Parallel()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for shell, lines := range map[string]map[string]string{
+		"bash": {`COMP_WORDS=(postrider doc); COMP_CWORD=1; _postrider; echo "${COMPREPLY[@]}"`: "doctor",
+			`COMP_WORDS=(postrider key create --works); COMP_CWORD=3; _postrider; echo "${COMPREPLY[@]}"`: "--workspace",
+			`COMP_WORDS=(postrider serve --acme-e); COMP_CWORD=2; _postrider; echo "${COMPREPLY[@]}"`:     "--acme-email"},
+		"fish": {`complete -C 'postrider doc'`: "doctor", `complete -C 'postrider key create --works'`: "--workspace"},
+		"zsh":  {`whence -w _postrider`: "_postrider: function"},
+	} {
+		if _, err := exec.LookPath(shell); err != nil {
+			t.Logf("%s is not installed", shell)
+			continue
+		}
+		script := filepath.Join(t.TempDir(), "completion")
+		out, _, err := run(t, "completion", shell)
+		if err != nil || os.WriteFile(script, []byte(out), 0o600) != nil {
+			t.Fatal(err)
+		}
+		for line, want := range lines {
+			begin := "source " + script + "; "
+			if shell == "zsh" {
+				begin = "autoload -U compinit; compinit -D; " + begin
+			}
+			cmd := exec.CommandContext(t.Context(), shell, "-c", begin+line)
+			cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(path)+":"+os.Getenv("PATH"))
+			answer, err := cmd.CombinedOutput()
+			if first, _, _ := strings.Cut(strings.TrimSpace(string(answer)), "\t"); err != nil || first != want {
+				t.Errorf("%s: %s: %q %v", shell, line, answer, err)
+			}
+		}
+	}
+}
+
+func TestOnlyTerminalsSeeColours(t *testing.T) {
+	t.Parallel()
+	p := dev(t)
+	args := []string{"doctor", "--data", t.TempDir(), "--domain", "mail.postrider.test", "--resolver", p.DNS, "--probe", ""}
+	if out, stderr, _ := run(t, args...); strings.Contains(out+stderr, "\x1b") || out == "" {
+		t.Errorf("a pipe was painted: %q %q", out, stderr)
+	}
+	script, err := exec.LookPath("script")
+	if err != nil {
+		t.Skip("script, which plays a terminal, is not installed")
+	}
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := func(env ...string) string {
+		cmd := exec.CommandContext(t.Context(), script, "-qec", path+" '"+strings.Join(args, "' '")+"'", "/dev/null")
+		cmd.Env = append(append(os.Environ(), "TERM=xterm"), env...)
+		out, _ := cmd.Output() // the doctor may well find something
+		return string(out)
+	}
+	if out := shown("NO_COLOR="); !strings.Contains(out, "\x1b[32m") {
+		t.Errorf("a terminal was not painted: %q", out)
+	}
+	if out := shown("NO_COLOR=1"); strings.Contains(out, "\x1b[32m") || out == "" {
+		t.Errorf("painted against the wish: %q", out)
+	}
+}
