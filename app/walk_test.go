@@ -215,7 +215,8 @@ func TestEveryRouteIsDocumentedWithExamples(t *testing.T) {
 			}
 		}
 		success := fmt.Sprint(max(route.Success, 200))
-		if route.Path != "/openapi.json" && route.Path != "/audience/contacts/export" && op.Responses[success].Content["application/json"].Example == nil {
+		answer, isJSON := op.Responses[success].Content["application/json"]
+		if isJSON && route.Path != "/openapi.json" && answer.Example == nil {
 			t.Errorf("%s %s: no example of the answer", route.Method, route.Path)
 		}
 	}

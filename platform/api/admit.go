@@ -28,6 +28,10 @@ var publicRate = limit.Rate{Count: 20, Per: time.Second, Burst: 40}
 // trackingRate is higher: the readers of a mailbox provider come from the few addresses of its proxies.
 var trackingRate = limit.Rate{Count: 2000, Per: time.Second, Burst: 4000}
 
+// sessionRate limits what one signed-in person may look at and change. It is apart from what the plan gives to programs, so that a
+// page never takes from them; what costs more than a look, such as sending, is still counted with them.
+var sessionRate = limit.Rate{Count: 50, Per: time.Second, Burst: 300}
+
 // authenticate finds out who calls.
 func (x *exchange) authenticate() error {
 	route := x.endpoint.Route
@@ -178,6 +182,9 @@ func (x *exchange) countRequest() error {
 	}
 	if x.caller.Workspace != "" {
 		key, rate = string(x.caller.Workspace)+"/"+string(route.Bucket), x.server.config.Rates(x.caller.Plan, route.Bucket)
+	}
+	if x.caller.SessionID != "" && (route.Bucket == BucketRead || route.Bucket == BucketWrite) {
+		key, rate = "session/"+x.caller.SessionID, sessionRate
 	}
 	taken := x.server.limiter.Take(key, rate)
 	if !route.Private {

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -16,6 +14,18 @@ type Info struct {
 	Title       string
 	Version     string
 	Description string
+	// License is the name and the SPDX identifier of the program's licence.
+	License, LicenseID string
+	// Contact says whom to ask.
+	Contact string
+	// Tags say what the groups of routes are about. A route's group is the first segment of its path.
+	Tags []Tag
+}
+
+// Tag describes a group of routes.
+type Tag struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
 }
 
 func (s *Server) ownRoutes() []Route {
@@ -28,8 +38,9 @@ func (s *Server) ownRoutes() []Route {
 
 // Document returns the OpenAPI 3.1 document of the public routes. It is the same bytes for the same routes.
 func Document(info Info, routes []Route) []byte {
-	types := &schemas{named: map[string]schema{}}
+	types, ids := newSchemas(routes), operationIDs(routes)
 	paths := map[string]map[string]any{}
+	used := map[string]bool{}
 	for _, route := range routes {
 		if route.Private {
 			continue
@@ -37,18 +48,25 @@ func Document(info Info, routes []Route) []byte {
 		if paths[route.fullPath()] == nil {
 			paths[route.fullPath()] = map[string]any{}
 		}
-		paths[route.fullPath()][strings.ToLower(route.Method)] = operation(types, route)
+		paths[route.fullPath()][strings.ToLower(route.Method)] = operation(types, route, ids[route.Method+route.Path])
+		used[tag(route.Path)] = true
 	}
-	types.of(reflect.TypeFor[wireError]())
+	types.answer(reflect.TypeFor[wireError]())
 	document := map[string]any{
 		"openapi": "3.1.0",
-		"info":    map[string]any{"title": info.Title, "version": info.Version, "description": info.Description},
+		"info": map[string]any{
+			"title": info.Title, "version": info.Version, "description": info.Description,
+			"license": map[string]any{"name": info.License, "identifier": info.LicenseID}, "contact": map[string]any{"name": info.Contact},
+		},
+		// Paths are relative to wherever the document was fetched from.
+		"servers": []any{map[string]any{"url": "/", "description": "The installation that serves this document."}},
+		"tags":    usedTags(info.Tags, used),
 		"paths":   paths,
 		"components": map[string]any{
 			"schemas": types.named,
 			"securitySchemes": map[string]any{
 				"key":     map[string]any{"type": "http", "scheme": "bearer", "description": "An API key."},
-				"session": map[string]any{"type": "apiKey", "in": "cookie", "name": SessionCookie},
+				"session": map[string]any{"type": "apiKey", "in": "cookie", "name": SessionCookie, "description": "A session of the dashboard."},
 			},
 		},
 	}
@@ -59,20 +77,40 @@ func Document(info Info, routes []Route) []byte {
 	return append(raw, '\n')
 }
 
-func operation(types *schemas, route Route) map[string]any {
+// usedTags returns the tags that routes have, as described, and without a description those that nobody described.
+func usedTags(described []Tag, used map[string]bool) []Tag {
+	tags := []Tag{}
+	for _, t := range described {
+		if used[t.Name] {
+			tags = append(tags, t)
+			delete(used, t.Name)
+		}
+	}
+	for _, name := range sortedKeys(used) {
+		tags = append(tags, Tag{Name: name, Description: capital(name)})
+	}
+	return tags
+}
+
+func operation(types *schemas, route Route, id string) map[string]any {
+	summary, rest, _ := strings.Cut(route.Summary, ". ")
 	op := map[string]any{
-		"operationId": operationID(route),
-		"summary":     route.Summary,
+		"operationId": id,
+		"summary":     strings.TrimSuffix(summary, "."),
+		"description": describe(route, rest),
 		"tags":        []string{tag(route.Path)},
 		"responses":   responses(types, route),
 		"security":    security(route),
 		"x-bucket":    route.Bucket,
 	}
+	if scopes := route.scopes(); len(scopes) > 0 {
+		op["x-scopes"] = scopes
+	}
 	if parameters := parametersOf(types, route); len(parameters) > 0 {
 		op["parameters"] = parameters
 	}
 	if body := route.Handler.input.body; body != nil {
-		accepted := content(types, body)
+		accepted := map[string]any{mediaJSON: map[string]any{"schema": types.ask(body), "example": exampleRequest(body)}}
 		if route.Upload {
 			accepted[mediaMultipart] = accepted[mediaJSON]
 		}
@@ -81,92 +119,55 @@ func operation(types *schemas, route Route) map[string]any {
 		}
 		op["requestBody"] = map[string]any{"content": accepted}
 	}
-	if route.FreshTwoFactor {
-		op["description"] = "Needs a dashboard session and, if the user has one, a fresh second factor."
-	}
 	return op
 }
 
-func content(types *schemas, t reflect.Type) map[string]any {
-	return map[string]any{mediaJSON: map[string]any{"schema": types.of(t), "example": example(t, 0)}}
+// describe tells what a summary has no room for: who may call, and how often.
+func describe(route Route, rest string) string {
+	var lines []string
+	if rest != "" {
+		lines = append(lines, rest)
+	}
+	var scopes []string
+	for _, scope := range route.scopes() {
+		scopes = append(scopes, "`"+string(scope)+"`")
+	}
+	switch {
+	case route.Access == Public:
+		lines = append(lines, "Needs no key.")
+	case route.Access == SessionOnly:
+		lines = append(lines, "Needs a session of the dashboard; a key is refused.")
+	case len(scopes) == 0:
+		lines = append(lines, "Needs a key with any scope, or a session.")
+	default:
+		lines = append(lines, "Needs the scope "+strings.Join(scopes, " and ")+".")
+	}
+	if len(route.Roles) > 0 {
+		lines = append(lines, "The role must be "+alternatives(route.Roles)+".")
+	}
+	if route.FreshTwoFactor {
+		lines = append(lines, "Asks for a fresh second factor of users who have one.")
+	}
+	return strings.Join(append(lines, fmt.Sprintf("Counted in the rate limit `%s`.", route.Bucket)), " ")
 }
 
-func security(route Route) []map[string][]string {
-	scopes := []string{}
-	for _, scope := range route.scopes() {
-		scopes = append(scopes, string(scope))
+func alternatives(roles []Role) string {
+	var names []string
+	for _, role := range roles {
+		names = append(names, "`"+string(role)+"`")
 	}
+	return strings.Join(names, " or ")
+}
+
+// security names the schemes alone: only OAuth has scopes there. Ours are in the description and in x-scopes.
+func security(route Route) []map[string][]string {
 	switch route.Access {
 	case Public:
 		return []map[string][]string{}
 	case SessionOnly:
-		return []map[string][]string{{"session": scopes}}
+		return []map[string][]string{{"session": {}}}
 	}
-	return []map[string][]string{{"key": scopes}, {"session": scopes}}
+	return []map[string][]string{{"key": {}}, {"session": {}}}
 }
 
-func parametersOf(types *schemas, route Route) []map[string]any {
-	var list []map[string]any
-	for _, p := range route.Handler.input.parameters {
-		entry := map[string]any{"name": p.name, "in": p.in, "schema": types.of(p.kind), "required": p.in == "path"}
-		if p.doc != "" {
-			entry["description"] = p.doc
-		}
-		if value, ok := exampleOf(p.kind, p.example); ok {
-			entry["example"] = value
-		}
-		list = append(list, entry)
-	}
-	return list
-}
-
-// commonErrors can happen on every route that asks who calls.
-var commonErrors = []*Error{ErrValidation, ErrMissingKey, ErrInvalidKey, ErrKeyExpired, ErrScope, ErrIP, ErrSuspended, ErrRateLimit, ErrInternal, ErrUnavailable}
-
-func responses(types *schemas, route Route) map[string]any {
-	success := route.Success
-	if success == 0 {
-		success = http.StatusOK
-	}
-	all := map[string]any{}
-	codes := map[int][]string{}
-	for _, e := range append(append([]*Error{}, commonErrors...), route.Errors...) {
-		if route.Access == Public && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden) {
-			continue
-		}
-		codes[e.Status] = append(codes[e.Status], e.Code)
-	}
-	for status, names := range codes {
-		all[strconv.Itoa(status)] = map[string]any{
-			"description": "`" + strings.Join(names, "`, `") + "`",
-			"content":     map[string]any{"application/json": map[string]any{"schema": types.of(reflect.TypeFor[wireError]())}},
-		}
-	}
-	answer := map[string]any{"description": http.StatusText(success)}
-	if route.Handler.output.body != nil && success != http.StatusNoContent {
-		given := content(types, route.Handler.output.body)
-		if file, ok := reflect.Zero(route.Handler.output.body).Interface().(Downloaded); ok {
-			kind, _ := file.File()
-			given = map[string]any{kind: map[string]any{"schema": schema{"type": "string"}}}
-		}
-		if route.Page {
-			given["text/html"] = map[string]any{"schema": schema{"type": "string"}}
-		}
-		answer["content"] = given
-	}
-	all[strconv.Itoa(success)] = answer
-	return all
-}
-
-func tag(path string) string { return segments(path)[0] }
-
-var wordBreak = regexp.MustCompile(`[^A-Za-z0-9]+`)
-
-func operationID(route Route) string {
-	words := wordBreak.Split(route.Path, -1)
-	id := strings.ToLower(route.Method)
-	for _, word := range words {
-		id += capital(word)
-	}
-	return id
-}
+func tag(path string) string { return strings.TrimSuffix(segments(path)[0], ".json") }

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"path"
 	"reflect"
-	"strconv"
+	"slices"
 	"strings"
 	"time"
 )
@@ -40,6 +40,36 @@ type schema map[string]any
 // schemas turns Go types into JSON Schemas, naming each struct once.
 type schemas struct {
 	named map[string]schema
+	// asked are the names of what callers send. They may leave out what we always answer.
+	asked map[string]bool
+	// answering is true while an answer is being described.
+	answering bool
+}
+
+// newSchemas returns the schemas of the routes' requests; those of answers are added as they are asked for.
+func newSchemas(routes []Route) *schemas {
+	s := &schemas{named: map[string]schema{}}
+	for _, route := range routes {
+		if body := route.Handler.input.body; body != nil && !route.Private {
+			s.ask(body)
+		}
+	}
+	s.asked = map[string]bool{}
+	for name := range s.named {
+		s.asked[name] = true
+	}
+	return s
+}
+
+// ask describes what a caller sends, answer what is sent back.
+func (s *schemas) ask(t reflect.Type) schema {
+	s.answering = false
+	return s.of(t)
+}
+
+func (s *schemas) answer(t reflect.Type) schema {
+	s.answering = true
+	return s.of(t)
 }
 
 // Schemed is a type that writes its own JSON and so describes it itself.
@@ -53,6 +83,9 @@ func (s *schemas) of(t reflect.Type) schema {
 	case reflect.TypeFor[Time](), reflect.TypeFor[time.Time]():
 		return schema{"type": []string{"string", "null"}, "format": "date-time"}
 	case reflect.TypeFor[Strings]():
+		if s.answering {
+			return schema{"type": "array", "items": schema{"type": "string"}}
+		}
 		return schema{"oneOf": []schema{{"type": "string"}, {"type": "array", "items": schema{"type": "string"}}}}
 	case reflect.TypeFor[Ref]():
 		return schema{"type": []string{"string", "null"}}
@@ -82,16 +115,25 @@ func (s *schemas) of(t reflect.Type) schema {
 
 func (s *schemas) nullable(t reflect.Type) schema {
 	inner := s.of(t)
+	if _, already := inner["type"].([]string); already || len(inner) == 0 {
+		return inner
+	}
 	if kind, ok := inner["type"].(string); ok {
 		inner["type"] = []string{kind, "null"}
 		return inner
+	}
+	if variants, ok := inner["oneOf"].([]schema); ok {
+		if variants[len(variants)-1]["type"] == "null" {
+			return inner
+		}
+		return schema{"oneOf": append(slices.Clip(variants), schema{"type": "null"})}
 	}
 	return schema{"oneOf": []schema{inner, {"type": "null"}}}
 }
 
 func (s *schemas) ofStruct(t reflect.Type) schema {
 	if value, ok := t.FieldByName("Value"); ok && strings.HasPrefix(t.Name(), "Optional[") {
-		return s.of(value.Type)
+		return s.nullable(value.Type) // null clears
 	}
 	name := schemaName(t)
 	if name == "" {
@@ -113,7 +155,7 @@ func schemaName(t reflect.Type) string {
 	if generic, argument, ok := strings.Cut(name, "["); ok {
 		argument = strings.TrimSuffix(argument, "]")
 		parts := strings.Split(path.Base(argument), ".")
-		return generic + "Of" + capital(parts[0]) + capital(parts[len(parts)-1])
+		return capital(generic) + "Of" + capital(parts[0]) + capital(parts[len(parts)-1])
 	}
 	return capital(path.Base(t.PkgPath())) + capital(name)
 }
@@ -126,9 +168,9 @@ func capital(s string) string {
 }
 
 func (s *schemas) object(t reflect.Type) schema {
-	properties := schema{}
+	properties, required := schema{}, []string{}
 	for _, field := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" || name == "-" || !field.IsExported() {
 			continue
 		}
@@ -140,71 +182,27 @@ func (s *schemas) object(t reflect.Type) schema {
 			property["examples"] = []any{example}
 		}
 		properties[name] = property
-	}
-	return schema{"type": "object", "properties": properties}
-}
-
-// exampleOf reads the example tag as a value of the field's type.
-func exampleOf(t reflect.Type, text string) (any, bool) {
-	if text == "" {
-		return nil, false
-	}
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	switch t.Kind() {
-	case reflect.Int, reflect.Int64, reflect.Float64:
-		number, err := strconv.ParseFloat(text, 64)
-		return number, err == nil
-	case reflect.Bool:
-		value, err := strconv.ParseBool(text)
-		return value, err == nil
-	}
-	var value any
-	if strings.ContainsAny(text[:1], "[{") && json.Unmarshal([]byte(text), &value) == nil {
-		return value, true
-	}
-	return text, true
-}
-
-// example builds a whole value of a type from the examples of its fields.
-func example(t reflect.Type, depth int) any {
-	const deepest = 6
-	if depth > deepest {
-		return nil
-	}
-	switch {
-	case t == reflect.TypeFor[Time]():
-		return "2026-11-15T02:13:00.123Z"
-	case t.Kind() == reflect.Pointer:
-		return example(t.Elem(), depth)
-	case t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.Struct:
-		return []any{example(t.Elem(), depth+1)}
-	case t.Kind() == reflect.Struct:
-		object := map[string]any{}
-		for _, field := range reflect.VisibleFields(t) {
-			name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-			if name == "" || name == "-" || !field.IsExported() {
-				continue
-			}
-			if value, ok := exampleOf(field.Type, field.Tag.Get("example")); ok {
-				object[name] = value
-				continue
-			}
-			value := example(field.Type, depth+1)
-			if value != nil || options != "omitempty" {
-				object[name] = value
-			}
+		if options == "" && len(field.Index) == 1+embeddedByValue(t, field.Index) {
+			required = append(required, name)
 		}
-		return object
-	case t.Kind() == reflect.Slice:
-		return []any{}
-	case t.Kind() == reflect.Map:
-		return map[string]any{}
-	case t.Kind() == reflect.Bool:
-		return false
-	case t.Kind() == reflect.Int, t.Kind() == reflect.Int64:
-		return 0
 	}
-	return nil
+	described := schema{"type": "object", "properties": properties}
+	if s.answering && !s.asked[schemaName(t)] && len(required) > 0 {
+		slices.Sort(required)
+		described["required"] = slices.Compact(required)
+	}
+	return described
+}
+
+// embeddedByValue counts the structs a field is promoted from; one that is a pointer may be missing with all its fields.
+func embeddedByValue(t reflect.Type, index []int) int {
+	count := 0
+	for _, i := range index[:len(index)-1] {
+		t = t.Field(i).Type
+		if t.Kind() == reflect.Pointer {
+			return -1
+		}
+		count++
+	}
+	return count
 }
