@@ -4,7 +4,7 @@
 // password reset and invitation never tell who is a customer.
 //
 //	Owns     account_user, account_founder, account_workspace, account_member, account_session, account_challenge,
-//	         account_recovery_code, account_attempt, account_invitation, account_audit
+//	         account_recovery_code, account_passkey, account_ceremony, account_attempt, account_invitation, account_audit
 //	Queues   account_mail
 package account
 

@@ -11,6 +11,7 @@ import (
 // Routes returns the endpoints of signing in, of one's own account, and of workspaces.
 func (s *Service) Routes() []api.Route {
 	routes := append(s.authRoutes(), s.accountRoutes()...)
+	routes = append(routes, s.passkeyRoutes()...)
 	return append(routes, s.workspaceRoutes()...)
 }
 

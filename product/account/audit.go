@@ -18,6 +18,8 @@ const (
 	SignInFailed        Action = "session.sign_in_failed"
 	SessionEnded        Action = "session.ended"
 	TwoFactorEnabled    Action = "two_factor.enabled"
+	PasskeyAdded        Action = "passkey.added"
+	PasskeyRemoved      Action = "passkey.removed"
 	TwoFactorDisabled   Action = "two_factor.disabled"
 	RecoveryCodesMade   Action = "two_factor.recovery_codes_made"
 	RecoveryCodeUsed    Action = "two_factor.recovery_code_used"

@@ -183,6 +183,21 @@ func (s *Service) openSession(tx *db.Tx, user User, from Visitor, t token, twoFa
 	return session, deleteOldSessions(tx, user.ID, maxSessions)
 }
 
+// Enter signs somebody in without their password, for the person who runs the program on their own machine. It is no way around a
+// second factor: what asks for a fresh one still does.
+func (s *Service) Enter(ctx context.Context, email string, from Visitor) (*http.Cookie, error) {
+	fresh := s.newToken()
+	err := s.db.Write(ctx, func(tx *db.Tx) error {
+		user, err := selectUserByEmail(tx, addressKey(email))
+		if err != nil {
+			return err
+		}
+		_, err = s.openSession(tx, user, from, fresh, time.Time{})
+		return err
+	})
+	return cookie{fresh.text}.forBrowser(), err
+}
+
 // mySession returns the session and the user of a caller.
 func mySession(tx *db.Tx, caller api.Caller) (Session, User, error) {
 	session, err := selectSession(tx, UserID(caller.UserID), SessionID(caller.SessionID))

@@ -149,6 +149,7 @@ func deleteExpired(tx *db.Tx, limit int) (int64, error) {
 		{`DELETE FROM account_session WHERE id IN (SELECT id FROM account_session WHERE expires_at <= $1 LIMIT $2)`, tx.Now()},
 		{`DELETE FROM account_session WHERE id IN (SELECT id FROM account_session WHERE seen_at <= $1 LIMIT $2)`, tx.Now().Add(-sessionIdle)},
 		{`DELETE FROM account_challenge WHERE id IN (SELECT id FROM account_challenge WHERE expires_at <= $1 LIMIT $2)`, tx.Now()},
+		{`DELETE FROM account_ceremony WHERE id IN (SELECT id FROM account_ceremony WHERE expires_at <= $1 LIMIT $2)`, tx.Now()},
 		{`DELETE FROM account_invitation WHERE id IN (SELECT id FROM account_invitation WHERE expires_at <= $1 LIMIT $2)`, tx.Now()},
 		{`DELETE FROM account_attempt WHERE address_hash IN (SELECT address_hash FROM account_attempt WHERE since <= $1 LIMIT $2)`, tx.Now().Add(-failureWindow)},
 	} {

@@ -66,7 +66,7 @@ type workspaceName struct {
 type sessionRecord struct {
 	Object            string           `json:"object" example:"session"`
 	ID                SessionID        `json:"id" example:"0193a1fb-0000-7000-8000-000000000b01"`
-	User              userRecord       `json:"user"`
+	User              accountRecord    `json:"user"`
 	Workspace         *workspaceRecord `json:"workspace"`
 	Workspaces        []workspaceName  `json:"workspaces"`
 	CSRFToken         string           `json:"csrf_token"`
@@ -92,7 +92,7 @@ func (s *Service) assembleSession(tx *db.Tx, session Session) (sessionRecord, er
 		return sessionRecord{}, err
 	}
 	record := sessionRecord{
-		Object: "session", ID: session.ID, User: newUserRecord(user), Workspaces: make([]workspaceName, len(memberships)),
+		Object: "session", ID: session.ID, User: newAccountRecord(user), Workspaces: make([]workspaceName, len(memberships)),
 		CSRFToken: s.csrfToken(session.ID), AuthenticatedAt: api.Time(session.AuthenticatedAt),
 		ReauthenticatedAt: api.Time(session.ReauthenticatedAt), TwoFactorAt: api.Time(session.TwoFactorAt),
 		TwoFactorFresh: user.factor.enabled() && isFresh(session.TwoFactorAt, tx.Now()), IP: api.Ref(session.IP),
@@ -114,17 +114,21 @@ type cookie struct{ value string }
 // forget makes the browser drop its session cookie.
 const forget = "forget"
 
-// SetHeaders sets the cookie. Its name makes browsers insist on the attributes.
+// SetHeaders sets the cookie.
 func (c cookie) SetHeaders(h http.Header) {
-	if c.value == "" {
-		return
+	if c.value != "" {
+		h.Add("Set-Cookie", c.forBrowser().String())
 	}
+}
+
+// forBrowser is the cookie whose name makes browsers insist on its attributes.
+func (c cookie) forBrowser() *http.Cookie {
 	set := http.Cookie{Name: api.SessionCookie, Value: c.value, Path: "/", MaxAge: int(sessionFor / time.Second), Secure: true, HttpOnly: true,
 		SameSite: http.SameSiteLaxMode}
 	if c.value == forget {
 		set.Value, set.MaxAge = "", -1
 	}
-	h.Add("Set-Cookie", set.String())
+	return &set
 }
 
 // signInAnswer is a session, or the question for a second factor.
