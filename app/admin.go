@@ -11,7 +11,8 @@ import (
 	"postrider/product/email"
 )
 
-// publicHandler answers on the main address: health, the sandbox in dev mode, and the API for everything else.
+// publicHandler answers on the main address: health, the sandbox in dev mode, and the API with the dashboard for
+// everything else.
 func (s *server) publicHandler() http.Handler {
 	mux := http.NewServeMux()
 	s.addHealth(mux)
@@ -21,7 +22,6 @@ func (s *server) publicHandler() http.Handler {
 	}
 	mux.HandleFunc("GET "+email.FilesPath, s.app.ServeFile)
 	mux.HandleFunc("GET "+email.SharedPath, s.app.Emails.ServeShared)
-	mux.Handle("/{$}", landing(s.config.Dev != nil))
 	// The API does its own routing and its own answers for what it does not know; the mux must not clean its paths by redirect.
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, pattern := mux.Handler(r); pattern == "" {

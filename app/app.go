@@ -41,6 +41,7 @@ import (
 	"postrider/product/template"
 	"postrider/product/tenant"
 	"postrider/product/webhook"
+	"postrider/web"
 	"postrider/world"
 )
 
@@ -105,13 +106,8 @@ type Settings struct {
 	Account account.Config
 	DNS     dnsprovider.Config
 	API     api.Config
-}
-
-// Info describes the public API.
-var Info = api.Info{
-	Title:       "Postrider",
-	Version:     "1",
-	Description: "Email for applications: send, receive, and know what became of it. Every path is relative to the host; keys are sent as bearer tokens.",
+	// Web is what the dashboard is told of the installation; the rest it gets here.
+	Web web.Config
 }
 
 // Assemble builds the parts on an open database. It starts nothing.
@@ -177,6 +173,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 
 	settings.API.World, settings.API.Keys, settings.API.Sessions = w, a.Keys, a.Accounts
 	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.noteRequest
+	settings.API.Fallback = a.newDashboard(settings)
 	a.API = api.NewServer(settings.API, a.Routes())
 	a.Submission = submission.New(w, a.API, a.Emails, hosts.MX()[0])
 	a.Submission.Observe(a.noteSubmission)
@@ -228,6 +225,15 @@ func (a *App) newWebhooks(keys *seal.Keyring, settings Settings) *webhook.Servic
 	config.Policy.AnyLoopbackPort = config.Policy.AnyLoopbackPort || settings.Delivery.AllowPrivate
 	return webhook.New(a.World, a.DB, webhook.Parts{Keys: keys, Plans: a.Plans, Accounts: a.Accounts, DomainsExist: a.Domains.Exist,
 		ExternalID: a.Tenants.ExternalID, Posted: a.notePost}, config)
+}
+
+// newDashboard builds the pages, which ask the API for everything.
+func (a *App) newDashboard(settings Settings) *web.Dashboard {
+	config := settings.Web
+	config.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) })
+	config.BaseURL, config.EventTypes, config.Clock, config.Log = settings.BaseURL, a.Webhooks.EventTypes(), a.World.Clock, a.World.Log
+	config.Operator = a.Delivery.OperatorHandler()
+	return web.New(config)
 }
 
 // Handler answers HTTP requests.

@@ -2,21 +2,26 @@ package app
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"postrider/platform/space"
+	"postrider/product/account"
 	"postrider/product/domain"
 	"postrider/product/plan"
 	"postrider/sandbox"
+	"postrider/web"
 	"postrider/world"
 )
 
@@ -27,6 +32,9 @@ const DevDomain = "acme.test"
 type Dev struct {
 	sandbox *sandbox.Sandbox
 	dir     string
+	// door is a link that signs the owner in, once; guarded by mu.
+	mu   sync.Mutex
+	door string
 }
 
 // open starts the sandbox and points the installation at it.
@@ -48,6 +56,11 @@ func (d *Dev) open(ctx context.Context, w *world.World, config *Config, s *serve
 	}
 	config.Delivery.AllowPrivate, config.Outbound.AnyLoopbackPort = true, true
 	w.Resolver = world.NewResolver([]string{d.sandbox.DNSAddr()})
+	d.door = hex.EncodeToString(w.Bytes(16))
+	config.Web = web.Config{Sandbox: d.sandbox.Handler(), SandboxDomain: DevDomain, Submission: s.ready.Submission,
+		Start: func(ctx context.Context, r *http.Request, token string) (*http.Cookie, string, error) {
+			return d.enter(ctx, s.app, r, token)
+		}}
 	s.ready.DNS, s.ready.SandboxSMTP, s.ready.Sandbox = d.sandbox.DNSAddr(), d.sandbox.SMTPAddr(), s.ready.HTTP+"/sandbox"
 	return nil
 }
@@ -77,6 +90,27 @@ func (d *Dev) close() {
 	}
 }
 
+var errDoorClosed = errors.New("the link was used, or is not the one that was printed")
+
+// enter signs the owner in by the link on the terminal. Whoever can read the terminal can read the password on it, too.
+func (d *Dev) enter(ctx context.Context, a *App, r *http.Request, token string) (*http.Cookie, string, error) {
+	d.mu.Lock()
+	good := d.door != "" && subtle.ConstantTimeCompare([]byte(token), []byte(d.door)) == 1
+	if good {
+		d.door = ""
+	}
+	d.mu.Unlock()
+	if !good {
+		return nil, "", errDoorClosed
+	}
+	state, err := readDevState(filepath.Join(d.dir, "dev.json"))
+	if err != nil {
+		return nil, "", err
+	}
+	cookie, err := a.Accounts.Enter(ctx, state.Owner.Email, account.Visitor{UserAgent: r.UserAgent()})
+	return cookie, state.WorkspaceID, err
+}
+
 // devState is what dev mode remembers between runs.
 type devState struct {
 	WorkspaceID string     `json:"workspace_id"`
@@ -103,6 +137,7 @@ func (d *Dev) seed(ctx context.Context, a *App, ready *Ready) error {
 		return err
 	}
 	ready.APIKey, ready.WorkspaceID, ready.Owner, ready.Domain = state.APIKey, state.WorkspaceID, &state.Owner, DevDomain
+	ready.Start = ready.HTTP + "/start/" + d.door
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 // Ready tells programs that started us where everything is.
 type Ready struct {
 	HTTP        string `json:"http"`
+	HTTPS       string `json:"https,omitempty"`
 	Submission  string `json:"submission"`
 	Submissions string `json:"submissions"`
 	MX          string `json:"mx"`
@@ -19,9 +20,11 @@ type Ready struct {
 	WorkspaceID string      `json:"workspace_id,omitempty"`
 	Owner       *ReadyOwner `json:"owner,omitempty"`
 	Domain      string      `json:"domain,omitempty"`
-	Sandbox     string      `json:"sandbox,omitempty"`
-	DNS         string      `json:"dns,omitempty"`
-	SandboxSMTP string      `json:"sandbox_smtp,omitempty"`
+	// Start is a link that signs the owner in to the dashboard, once.
+	Start       string `json:"start,omitempty"`
+	Sandbox     string `json:"sandbox,omitempty"`
+	DNS         string `json:"dns,omitempty"`
+	SandboxSMTP string `json:"sandbox_smtp,omitempty"`
 }
 
 // ReadyOwner is the person who owns the workspace of dev mode.

@@ -1,0 +1,57 @@
+package dashboard
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCustomerIsAddedGivenADomainPausedAndDeletedInOrder(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	o.look("customers-empty", "/customers")
+	o.look("customer-new", "/customers/new")
+	o.open("/customers/new")
+	o.Fill("name", "Shop 4711")
+	o.Fill("external_id", "shop 4711")
+	o.Fill("metadata", "no json")
+	o.Press("Add customer")
+	o.Wait(`document.querySelector("#e-metadata")`)
+	o.Fill("metadata", `{"country": "DE"}`)
+	o.Press("Add customer")
+	o.Wait(`document.querySelector("#e-external_id")`)
+	o.Fill("external_id", "shop_4711")
+	o.Press("Add customer")
+	o.See("Customer added.")
+	page := strings.TrimPrefix(o.Path(), o.path(""))
+	o.look("customer-empty", page)
+	o.open(page)
+	o.Fill("domain", "not a domain")
+	o.Press("Add domain")
+	o.Wait(`document.querySelector("#e-domain")`)
+	made := o.call("POST", "/managed-tenants/"+strings.TrimPrefix(page, "/customers/")+"/domains", map[string]any{"domain": "shop.example"})
+	if made["domain"] != "shop.example" {
+		t.Fatalf("the domain is %v", made["domain"])
+	}
+	o.look("customers", "/customers")
+	o.look("customer", page)
+	o.open(page)
+	o.Fill("name", "Shop 4712")
+	o.Press("Save")
+	o.See("Saved.")
+	o.Press("Pause")
+	o.Fill("reason", "abuse report")
+	o.Press("Pause customer")
+	o.See("Mail of this customer is refused.")
+	o.See("abuse report")
+	o.look("customer-paused", page)
+	o.open(page)
+	o.Press("Resume")
+	o.See("Its mail is accepted again.")
+	o.Press("Remove")
+	o.See("Domain removed.")
+	o.Press("Pause")
+	o.Press("Pause customer")
+	o.Press("Delete customer")
+	o.See("Customer deleted.")
+	o.See("No customer yet")
+}

@@ -1,0 +1,210 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"postrider/mail/address"
+)
+
+// rendered is a message as a recipient would read it.
+type rendered struct {
+	Subject string
+	HTML    string
+	Text    string
+	Preview string   `json:"preview_text"`
+	Missing []string `json:"missing_variables"`
+}
+
+// render makes the message of a broadcast for somebody.
+func (v *visit) render(b broadcastRecord, values map[string]any) (r rendered, err error) {
+	if b.TemplateID == "" {
+		err = v.send(http.MethodPost, "/v1/templates/render", map[string]any{"subject": b.Subject, "html": b.HTML, "text": b.Text, "preview_text": b.Preview, "variables": values}, &r)
+		return r, err
+	}
+	err = v.send(http.MethodPost, apiPath("templates", b.TemplateID, "preview"), map[string]any{"variables": values}, &r)
+	if b.Subject != "" {
+		r.Subject = b.Subject
+	}
+	return r, err
+}
+
+// valuesOf is what a message can say about a contact.
+func (v *visit) valuesOf(c contactRecord, b broadcastRecord) map[string]any {
+	values := map[string]any{}
+	contact := map[string]any{"id": c.ID, "email": c.Email, "properties": c.Properties}
+	for key, value := range c.Properties {
+		values[key], contact[key] = value, value
+	}
+	for key, value := range b.Variables {
+		values[key] = value
+	}
+	link := v.dashboard.config.BaseURL + "/"
+	values["EMAIL"], values["UNSUBSCRIBE_URL"], values["RESEND_UNSUBSCRIBE_URL"], values["contact"] = c.Email, link, link, contact
+	for name, value := range map[string]string{"first_name": c.FirstName, "last_name": c.LastName} {
+		if value != "" {
+			values[strings.ToUpper(name)], contact[name] = value, value
+		}
+	}
+	return values
+}
+
+// sampleContact is one of those a broadcast is for: the one that was chosen, or the newest.
+func (v *visit) sampleContact(b broadcastRecord, chosen string) (contactRecord, error) {
+	all, err := v.sampleContacts(b)
+	if err != nil || len(all) == 0 {
+		return contactRecord{Email: v.session.User.Email, FirstName: v.session.User.Name}, err
+	}
+	if i := slices.IndexFunc(all, func(c contactRecord) bool { return c.ID == chosen }); i >= 0 {
+		return all[i], nil
+	}
+	return all[0], nil
+}
+
+func (v *visit) sampleContacts(b broadcastRecord) ([]contactRecord, error) {
+	var found listOf[contactRecord]
+	if b.AudienceID == "" && b.SegmentID == "" {
+		return nil, nil
+	}
+	query := add(url.Values{"limit": {"10"}, "status": {"subscribed"}}, map[string]string{"list_id": b.AudienceID, "segment_id": b.SegmentID, "topic_id": b.TopicID})
+	err := v.get("/v1/audience/contacts", query, &found)
+	if isRefused(err, "not_found", "validation_error") {
+		return nil, nil // what was chosen is gone, which the checks say
+	}
+	return found.Data, err
+}
+
+// blocked tells whether something was found that has to be mended or done first.
+func blocked(found []finding) bool {
+	return slices.ContainsFunc(found, func(f finding) bool { return f.State == "bad" || f.State == "open" })
+}
+
+// checkBroadcast looks at a broadcast as a careful colleague would. What is bad stops it from being sent.
+func (v *visit) checkBroadcast(b broadcastRecord, e *estimate) ([]finding, error) {
+	sender, err := v.checkSender(b)
+	if err != nil {
+		return nil, err
+	}
+	found := []finding{v.checkAudience(e), sender}
+	if strings.TrimSpace(b.Subject) == "" {
+		found = append(found, undone("No subject", "Write one under What."))
+	}
+	if b.HTML+b.Text+b.TemplateID == "" {
+		return append(found, undone("No message", "Write it, or choose a template.")), nil
+	}
+	if v.can("template:manage") {
+		found = append(found, v.checkMessage(b)...)
+	}
+	if b.ID == "" || !v.can("email:read") {
+		return found, nil
+	}
+	tested, err := v.tested(b)
+	if tested {
+		return append(found, good("A test was sent", "Since the last change.")), err
+	}
+	return append(found, doubtful("No test sent since the last change", "Send one to yourself and look at it in your mail program.")), err
+}
+
+func (v *visit) checkAudience(e *estimate) finding {
+	switch {
+	case e == nil:
+		return undone("Nobody chosen", "Choose a list or a segment.")
+	case e.Eligible == 0:
+		return bad("It would reach nobody", "Choose other people.")
+	case e.Short != "":
+		return bad("Too many people for the plan", e.Short).to(v.link("settings", "plan"), "Look at the plan")
+	}
+	return good("It reaches "+e.People, "")
+}
+
+func (v *visit) checkSender(b broadcastRecord) (finding, error) {
+	if strings.TrimSpace(b.From) == "" {
+		return undone("No sender", "Write an address at one of your domains."), nil
+	}
+	from, err := address.Parse(b.From)
+	if err != nil {
+		return bad("The sender is no address", "Write it as Name <news@example.com>."), nil
+	}
+	if !v.can("domain:read") {
+		return good("Sender", "That "+from.Domain+" is verified is checked when you send."), nil
+	}
+	var found struct{ Data []struct{ Domain string } }
+	if err := v.get("/v1/domains", url.Values{"verified": {"true"}, "search": {from.Domain}, "limit": {"200"}}, &found); err != nil {
+		return finding{}, err
+	}
+	if !slices.ContainsFunc(found.Data, func(d struct{ Domain string }) bool { return strings.EqualFold(d.Domain, from.Domain) }) {
+		return bad(from.Domain+" is not verified", "Mail from it would be refused.").to(v.link("domains"), "Verify it"), nil
+	}
+	return good("Domain verified", from.Domain), nil
+}
+
+var linkForm = regexp.MustCompile(`(?i)<a\b[^>]*\bhref\s*=\s*["']([^"']*)["']`)
+
+// checkMessage looks at what is written: whether it can be made for everybody, and what it leads to.
+func (v *visit) checkMessage(b broadcastRecord) []finding {
+	r, err := v.render(b, v.valuesOf(contactRecord{Email: "nobody@example.com"}, b))
+	if p, ok := err.(*problem); ok && p.Status != http.StatusTooManyRequests {
+		said := p.Message
+		for _, field := range p.Others() {
+			said += " " + field
+		}
+		return []finding{bad("The message cannot be made", said)}
+	}
+	if err != nil {
+		return nil // asked too often; the next look says more
+	}
+	var found []finding
+	if b.HTML+b.Text != "" && !strings.Contains(b.HTML+b.Text, "UNSUBSCRIBE_URL") {
+		found = append(found, good("Unsubscribe link", "The message has none, so one is added below it."))
+	} else {
+		found = append(found, good("Unsubscribe link", ""))
+	}
+	if b.HTML != "" && b.Text == "" {
+		found = append(found, good("Text part", "It is made from the HTML."))
+	} else if r.Text != "" {
+		found = append(found, good("Text part", ""))
+	}
+	if missing := slices.DeleteFunc(r.Missing, func(name string) bool { return name == "contact" }); len(missing) > 0 {
+		found = append(found, doubtful("Without a fallback: "+strings.Join(missing, ", "),
+			"People of whom that is not known do not get the mail. Name a fallback, as in {{{"+missing[0]+"|there}}}."))
+	}
+	return append(found, checkLinks(r.HTML, v.plural)...)
+}
+
+// checkLinks looks for links that lead nowhere. Whether a page answers is not tried: it may count as a visit.
+func checkLinks(html string, plural func(int64, string, string) string) []finding {
+	var links, broken []string
+	for _, found := range linkForm.FindAllStringSubmatch(html, -1) {
+		links = append(links, found[1])
+		to, err := url.Parse(strings.TrimSpace(found[1]))
+		if err != nil || to.Scheme == "" || (to.Scheme == "http" || to.Scheme == "https") && to.Host == "" || to.Scheme == "javascript" {
+			broken = append(broken, found[1])
+		}
+	}
+	switch {
+	case len(broken) > 0:
+		return []finding{doubtful(plural(int64(len(broken)), "link leads nowhere", "links lead nowhere"), "In a mail, a link needs a full address. The first is “"+visible(broken[0])+"”.")}
+	case len(links) > 0:
+		return []finding{good(plural(int64(len(links)), "link", "links")+" with full addresses", "")}
+	}
+	return nil
+}
+
+// tested tells whether a test went out since the last change. The API keeps no note of it, so the emails are asked.
+func (v *visit) tested(b broadcastRecord) (bool, error) {
+	from, err := address.Parse(b.From)
+	if err != nil {
+		return false, nil
+	}
+	var found struct {
+		Data []struct{ Source, Subject string }
+	}
+	err = v.get("/v1/emails", url.Values{"limit": {"50"}, "since": {b.UpdatedAt.UTC().Format(time.RFC3339Nano)}, "from": {from.Key()}}, &found)
+	return slices.ContainsFunc(found.Data, func(e struct{ Source, Subject string }) bool {
+		return e.Source == "test" && strings.HasPrefix(e.Subject, "[Test] ")
+	}), err
+}

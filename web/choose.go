@@ -1,0 +1,87 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+)
+
+// listOf is a page of a list that is followed by offset. Not every list knows how long it is.
+type listOf[T any] struct {
+	Data    []T    `json:"data"`
+	HasMore bool   `json:"has_more"`
+	Total   *int64 `json:"total"`
+}
+
+// beside returns the links to the pages beside the one that holds the list.
+func beside[T any](v *visit, list listOf[T]) pager {
+	offset, shown := int64(v.offset()), int64(len(list.Data))
+	if list.Total != nil {
+		return v.pager(len(list.Data), *list.Total)
+	}
+	p := v.pager(len(list.Data), offset+shown)
+	if list.HasMore {
+		p.Older = v.pager(len(list.Data), offset+shown+1).Older
+	}
+	p.Text = v.number(offset+1) + " to " + v.number(offset+shown)
+	return p
+}
+
+// add puts the values that are not empty into a query.
+func add(query url.Values, values map[string]string) url.Values {
+	for name, value := range values {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return query
+}
+
+// choice is one entry of a select, a radio group or a list of boxes.
+type choice struct {
+	Value, Label, Hint string
+	Chosen             bool
+}
+
+// choices are the entries of a select, as pairs of value and label; the one of the value is chosen.
+func choices(now string, pairs ...string) []choice {
+	var all []choice
+	for i := 0; i+1 < len(pairs); i += 2 {
+		all = append(all, choice{Value: pairs[i], Label: pairs[i+1], Chosen: pairs[i] == now})
+	}
+	return all
+}
+
+// spans are the times that lists are filtered by; see sinceOf.
+func spans(now string) []choice {
+	return choices(now, "", "Any time", "hour", "Last hour", "day", "Last 24 hours", "week", "Last 7 days", "month", "Last 30 days")
+}
+
+// chooser is a select with its label.
+type chooser struct {
+	Name, Label, Hint, Error string
+	Choices                  []choice
+}
+
+func newChooser(name, label, hint, wrong string, all []choice) chooser {
+	return chooser{name, label, hint, wrong, all}
+}
+
+// box is a check box with its label.
+type box struct {
+	Name string
+	choice
+}
+
+func newBox(name, value, label, hint string, chosen bool) box {
+	return box{name, choice{value, label, hint, chosen}}
+}
+
+// refusal returns why the API refused what was posted, if that belongs beside the form: nil if the action succeeded, if a page of
+// its own answers better, or if the person has to prove who they are first.
+func refusal(err error) *problem {
+	p, ok := err.(*problem)
+	if !ok || p.Status == http.StatusUnauthorized || p.Status == http.StatusNotFound || isRefused(err, "two_factor_required", "reauthentication_required") {
+		return nil
+	}
+	return p
+}

@@ -1,0 +1,373 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// emailPage is everything about one email. Its tabs are addresses of their own.
+type emailPage struct {
+	shell
+	Email      emailDetail
+	At         moment
+	Sentence   string
+	Tab        string
+	Tabs       []tab
+	Recipients []recipientRow
+	Timeline   []happening
+	Phases     []phase
+	Took       string
+	Attempts   []attemptRow
+	Events     []eventRow
+	Raw        string
+	Facts      []fact
+	Why        *bounce
+	Shared     string
+	// Scheduled tells that it can still be moved or cancelled, and when it goes out.
+	Scheduled moment
+	Problem   *problem
+}
+
+// tab is one view of a record.
+type tab struct {
+	Name, Label, Href, Count string
+	Current                  bool
+}
+
+type emailDetail struct {
+	emailRecord
+	From        string            `json:"from"`
+	Cc          []string          `json:"cc"`
+	HTML        string            `json:"html"`
+	Text        string            `json:"text"`
+	MessageID   string            `json:"message_id"`
+	Headers     map[string]string `json:"headers"`
+	Source      string            `json:"source"`
+	Provider    string            `json:"provider"`
+	SizeBytes   int64             `json:"size_bytes"`
+	APIKeyID    *string           `json:"api_key_id"`
+	TemplateID  *string           `json:"template_id"`
+	Tags        []struct{ Name, Value string }
+	NextAttempt *time.Time `json:"next_attempt_at"`
+	Failure     *struct{ Reason, Message string }
+	Recipients  []struct {
+		Email, Kind, Status, ISP string
+		Attempts, Opens, Clicks  int
+		LastResponse             *string `json:"last_response"`
+		Bounce                   *bounce
+	}
+	Timeline []struct {
+		Type, Status, Message, Recipient string
+		OccurredAt                       time.Time `json:"occurred_at"`
+	}
+}
+
+type bounce struct {
+	Message, Class, Category string
+	Suppressed               bool
+	EnhancedCode             string `json:"enhanced_code"`
+	Recipient                string `json:"-"`
+}
+
+type recipientRow struct{ Address, Kind, Status, Provider, Response, Href string }
+
+type happening struct {
+	State, Title, Text, Recipient string
+	At                            moment
+}
+
+// phase is a part of the time between acceptance and delivery, as a share of the whole.
+type phase struct {
+	Name, State, Took string
+	X, W              float64
+}
+
+type fact struct {
+	Name, Value, Href string
+	Code, Copy        bool
+}
+
+type attemptRecord struct {
+	ID            string `json:"id"`
+	Number        int    `json:"attempt_number"`
+	Outcome       string
+	Response      string
+	MXHost        string     `json:"mx_host"`
+	MXIP          string     `json:"mx_ip"`
+	Stage         string     `json:"stage"`
+	DurationMS    int64      `json:"duration_ms"`
+	StartedAt     time.Time  `json:"started_at"`
+	FinishedAt    time.Time  `json:"finished_at"`
+	NextAttemptAt *time.Time `json:"next_attempt_at"`
+	Recipients    []string
+	TLS           *struct {
+		Used, Verified  bool
+		Version, Cipher string
+		Policy          string
+	}
+	Dialogue []struct {
+		AtMS    int64 `json:"at_ms"`
+		Command string
+		Reply   string
+	}
+}
+
+type attemptRow struct {
+	Number               int
+	Outcome, Host, Where string
+	Response, Took, TLS  string
+	At, Next             moment
+	Lines                []dialogueLine
+}
+
+type dialogueLine struct {
+	Ours bool
+	At   string
+	Text string
+}
+
+type eventRow struct {
+	ID, Type, Recipient, Data string
+	At                        moment
+	Deliveries                []deliveryRow
+}
+
+type deliveryRow struct {
+	ID, Status, Href string
+	Attempts         int
+}
+
+func showEmail(v *visit) error {
+	id := v.path("id")
+	p := emailPage{Tab: v.query("tab"), Shared: v.query("shared")}
+	if err := v.get(apiPath("emails", id), nil, &p.Email); err != nil {
+		return err
+	}
+	var tried struct{ Data []attemptRecord }
+	if err := v.get(apiPath("emails", id, "attempts"), url.Values{"limit": {"50"}}, &tried); err != nil {
+		return err
+	}
+	v.describe(&p, tried.Data)
+	if p.Tab == "events" {
+		if err := v.addEvents(&p, id); err != nil {
+			return err
+		}
+	}
+	if p.Tab == "source" {
+		var raw struct{ URL string }
+		if err := v.get(apiPath("emails", id, "raw"), nil, &raw); err == nil {
+			p.Raw = raw.URL
+		}
+	}
+	return v.show("emails/detail", p)
+}
+
+func (v *visit) describe(p *emailPage, tried []attemptRecord) {
+	e := p.Email
+	subject := visible(e.Subject)
+	if subject == "" {
+		subject = "(no subject)"
+	}
+	p.shell = v.shell(subject, "emails").under(crumb{"Emails", v.link("emails")})
+	p.Email.From, p.Email.Subject = visible(e.From), subject
+	p.At, p.Sentence = v.moment(e.CreatedAt), sentences[e.Status]
+	if e.Status == "scheduled" && e.ScheduledAt != nil {
+		p.Scheduled = v.ago(*e.ScheduledAt)
+	}
+	here := v.link("emails", e.ID)
+	for _, t := range []tab{{Name: "", Label: "Timeline"}, {Name: "preview", Label: "Preview"}, {Name: "source", Label: "Headers and source"},
+		{Name: "attempts", Label: "SMTP attempts", Count: fmt.Sprint(len(tried))}, {Name: "events", Label: "Webhook events"}} {
+		t.Href, t.Current = here, t.Name == p.Tab
+		if t.Name != "" {
+			t.Href += "?tab=" + t.Name
+		}
+		p.Tabs = append(p.Tabs, t)
+	}
+	for _, r := range e.Recipients {
+		row := recipientRow{Address: visible(r.Email), Kind: r.Kind, Status: r.Status, Provider: words(r.ISP), Href: v.link("people", r.Email)}
+		if r.LastResponse != nil {
+			row.Response = visible(*r.LastResponse)
+		}
+		if r.Bounce != nil && p.Why == nil {
+			p.Why = r.Bounce
+			p.Why.Recipient = r.Email
+		}
+		p.Recipients = append(p.Recipients, row)
+	}
+	for i := len(e.Timeline) - 1; i >= 0; i-- {
+		t := e.Timeline[i]
+		p.Timeline = append(p.Timeline, happening{State: t.Status, Title: titleOf(t.Type, t.Status), Text: visible(t.Message), Recipient: t.Recipient, At: v.exact(t.OccurredAt)})
+	}
+	for _, a := range tried {
+		p.Attempts = append(p.Attempts, v.attemptRow(a))
+	}
+	p.Phases, p.Took = phases(e, tried)
+	p.Facts = v.emailFacts(e)
+}
+
+// titleOf names what happened: by its state if it led to one, else by its type.
+func titleOf(kind, status string) string {
+	if kind == "email.delivery_delayed" || status == "" {
+		return words(strings.TrimPrefix(kind, "email."))
+	}
+	return newBadge(status).Label
+}
+
+func (v *visit) attemptRow(a attemptRecord) attemptRow {
+	row := attemptRow{Number: a.Number, Outcome: a.Outcome, Host: a.MXHost, Where: a.MXIP, Response: visible(a.Response), Took: duration(time.Duration(a.DurationMS) * time.Millisecond),
+		At: v.exact(a.StartedAt)}
+	if a.TLS != nil && a.TLS.Used {
+		row.TLS = a.TLS.Version + ", " + a.TLS.Policy
+		if !a.TLS.Verified {
+			row.TLS += ", certificate not verified"
+		}
+	}
+	if a.NextAttemptAt != nil {
+		row.Next = v.ago(*a.NextAttemptAt)
+	}
+	for _, line := range a.Dialogue {
+		at := fmt.Sprintf("%5d ms", line.AtMS)
+		if line.Command != "" {
+			row.Lines = append(row.Lines, dialogueLine{true, at, visible(line.Command)})
+		}
+		if line.Reply != "" {
+			row.Lines = append(row.Lines, dialogueLine{false, at, visible(line.Reply)})
+		}
+	}
+	return row
+}
+
+// phases split the time to the first delivery into waiting and the attempts that were made.
+func phases(e emailDetail, tried []attemptRecord) ([]phase, string) {
+	if len(tried) == 0 {
+		return nil, ""
+	}
+	begin, end := e.CreatedAt, tried[len(tried)-1].FinishedAt
+	if e.ScheduledAt != nil && e.ScheduledAt.After(begin) {
+		begin = *e.ScheduledAt
+	}
+	whole := end.Sub(begin)
+	if whole <= 0 {
+		return nil, ""
+	}
+	var all []phase
+	add := func(name, state string, from, to time.Time) {
+		if to.After(from) {
+			all = append(all, phase{Name: name, State: state, Took: duration(to.Sub(from)),
+				X: 100 * float64(from.Sub(begin)) / float64(whole), W: max(0.4, 100*float64(to.Sub(from))/float64(whole))})
+		}
+	}
+	last := begin
+	for _, a := range tried[:min(len(tried), 12)] {
+		add("Waiting", "queued", last, a.StartedAt)
+		state := "delivered"
+		if a.Outcome != "accepted" && a.Outcome != "delivered" {
+			state = "bounced"
+		}
+		name := fmt.Sprintf("Attempt %d", a.Number)
+		if a.MXHost != "" {
+			name += " at " + a.MXHost
+		}
+		add(name, state, a.StartedAt, a.FinishedAt)
+		last = a.FinishedAt
+	}
+	return all, duration(whole)
+}
+
+func (v *visit) emailFacts(e emailDetail) []fact {
+	facts := []fact{{Name: "Email ID", Value: e.ID, Code: true, Copy: true}, {Name: "Message-ID", Value: e.MessageID, Code: true, Copy: true},
+		{Name: "Source", Value: words(e.Source)}, {Name: "Size", Value: size(e.SizeBytes)}}
+	if e.TemplateID != nil {
+		facts = append(facts, fact{Name: "Template", Value: *e.TemplateID, Code: true, Href: v.link("templates", *e.TemplateID)})
+	}
+	for _, tag := range e.Tags {
+		facts = append(facts, fact{Name: "Tag", Value: tag.Name + " = " + tag.Value, Code: true})
+	}
+	if e.NextAttempt != nil && (e.Status == "queued" || e.Status == "sending") {
+		facts = append(facts, fact{Name: "Next try", Value: v.ago(*e.NextAttempt).Text})
+	}
+	return facts
+}
+
+func (v *visit) addEvents(p *emailPage, id string) error {
+	var list struct {
+		Data []struct {
+			ID, Type, Recipient string
+			OccurredAt          time.Time `json:"occurred_at"`
+			Data                json.RawMessage
+			Deliveries          []struct {
+				ID, Status string
+				Attempts   int `json:"attempt_count"`
+			}
+		}
+	}
+	if err := v.get(apiPath("emails", id, "events"), url.Values{"limit": {"100"}}, &list); err != nil {
+		return err
+	}
+	for _, e := range list.Data {
+		row := eventRow{ID: e.ID, Type: e.Type, Recipient: e.Recipient, Data: indented(e.Data), At: v.exact(e.OccurredAt)}
+		for _, d := range e.Deliveries {
+			row.Deliveries = append(row.Deliveries, deliveryRow{d.ID, d.Status, v.link("webhooks", "deliveries", d.ID), d.Attempts})
+		}
+		p.Events = append(p.Events, row)
+	}
+	return nil
+}
+
+// indented writes JSON for people.
+func indented(raw json.RawMessage) string {
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	var value any
+	if decoder.Decode(&value) != nil {
+		return string(raw)
+	}
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if encoder.Encode(value) != nil {
+		return string(raw)
+	}
+	return strings.TrimSuffix(text.String(), "\n")
+}
+
+// showEmailBody shows the HTML of a message, which strangers may have written. It is shown in a frame of its own that runs no
+// scripts, loads nothing from elsewhere, and cannot reach the page around it.
+func showEmailBody(v *visit) error {
+	var e emailDetail
+	if err := v.get(apiPath("emails", v.path("id")), nil, &e); err != nil {
+		return err
+	}
+	return v.showHostile(e.HTML, e.Text)
+}
+
+func cancelEmail(v *visit) error {
+	id := v.path("id")
+	if err := v.send(http.MethodPost, apiPath("emails", id, "cancel"), nil, nil); err != nil {
+		return err
+	}
+	return v.redirect(v.link("emails", id), "Cancelled. It will not be sent.")
+}
+
+func rescheduleEmail(v *visit) error {
+	id := v.path("id")
+	if err := v.send(http.MethodPatch, apiPath("emails", id), map[string]string{"scheduled_at": v.instant(v.value("scheduled_at"))}, nil); err != nil {
+		return err
+	}
+	return v.redirect(v.link("emails", id), "Moved to another time.")
+}
+
+func shareEmail(v *visit) error {
+	id := v.path("id")
+	var shared struct{ URL string }
+	if err := v.send(http.MethodPost, apiPath("emails", id, "share"), nil, &shared); err != nil {
+		return err
+	}
+	return v.redirect(v.link("emails", id)+"?"+url.Values{"shared": {shared.URL}}.Encode(), "")
+}

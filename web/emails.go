@@ -1,0 +1,203 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+func emailPages() []page {
+	return []page{
+		{"GET /emails", listEmails},
+		{"GET /emails/new", showNewEmail}, {"POST /emails/new", sendEmail},
+		{"GET /emails/{id}", showEmail},
+		{"GET /emails/{id}/body", showEmailBody},
+		{"POST /emails/{id}/cancel", cancelEmail}, {"POST /emails/{id}/reschedule", rescheduleEmail},
+		{"POST /emails/{id}/share", shareEmail},
+	}
+}
+
+// emailsPage is the list of emails, newest first.
+type emailsPage struct {
+	shell
+	emailRows
+	Query, Status, Since string
+	States               []badge
+	// Reset tells that the place in the list was no longer good, and the list begins again.
+	Reset bool
+}
+
+// emailRows are some emails, and how to get at the next.
+type emailRows struct {
+	Rows []emailRow
+	// Older is where the next page is; empty at the end.
+	Older string
+}
+
+// Filtered tells whether the list shows a choice of all emails.
+func (p emailsPage) Filtered() bool { return p.Query != "" || p.Status != "" || p.Since != "" }
+
+type emailRow struct {
+	ID, To, Subject, Status, Href string
+	At                            moment
+}
+
+type emailRecord struct {
+	ID          string     `json:"id"`
+	To          []string   `json:"to"`
+	Subject     string     `json:"subject"`
+	Status      string     `json:"status"`
+	CreatedAt   time.Time  `json:"created_at"`
+	ScheduledAt *time.Time `json:"scheduled_at"`
+}
+
+// emailStates are those a person filters by, in the order of a mail's life.
+var emailStates = []string{"scheduled", "queued", "sending", "sent", "delivered", "opened", "clicked", "delivery_delayed", "bounced", "complained", "failed", "suppressed", "cancelled"}
+
+func listEmails(v *visit) error {
+	p := emailsPage{shell: v.shell("Emails", "emails"), Query: v.query("q"), Status: v.query("status"), Since: v.query("since")}
+	query := url.Values{"limit": {"50"}}
+	for name, value := range map[string]string{"search": p.Query, "status": p.Status, "cursor": v.query("cursor"), "since": v.sinceOf(p.Since)} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	rows, err := v.emailRows(query)
+	if isRefused(err, "invalid_cursor") {
+		query.Del("cursor")
+		p.Reset = true
+		rows, err = v.emailRows(query)
+	}
+	if err != nil {
+		return err
+	}
+	p.emailRows = rows
+	for _, state := range emailStates {
+		b := newBadge(state)
+		p.States = append(p.States, badge{state, b.Icon, b.Label})
+	}
+	return v.show("emails/list", p)
+}
+
+// sinceOf turns a choice of the filter into a time.
+func (v *visit) sinceOf(choice string) string {
+	spans := map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour, "month": 30 * 24 * time.Hour}
+	span, ok := spans[choice]
+	if !ok {
+		return ""
+	}
+	return v.now.Add(-span).UTC().Format(time.RFC3339)
+}
+
+func (v *visit) emailRows(query url.Values) (emailRows, error) {
+	var list struct {
+		Data       []emailRecord `json:"data"`
+		NextCursor *string       `json:"next_cursor"`
+	}
+	if err := v.get("/v1/emails", query, &list); err != nil {
+		return emailRows{}, err
+	}
+	var rows emailRows
+	for _, e := range list.Data {
+		at := v.moment(e.CreatedAt)
+		if e.Status == "scheduled" && e.ScheduledAt != nil {
+			at = v.ago(*e.ScheduledAt)
+		}
+		rows.Rows = append(rows.Rows, emailRow{ID: e.ID, To: visible(recipients(e.To)), Subject: visible(e.Subject), Status: e.Status, At: at, Href: v.link("emails", e.ID)})
+	}
+	if list.NextCursor != nil {
+		older := v.r.URL.Query()
+		older.Set("cursor", *list.NextCursor)
+		rows.Older = v.r.URL.Path + "?" + older.Encode()
+	}
+	return rows, nil
+}
+
+func recipients(to []string) string {
+	switch len(to) {
+	case 0:
+		return ""
+	case 1, 2:
+		return strings.Join(to, ", ")
+	}
+	return to[0] + " and others"
+}
+
+// newEmailPage writes one email by hand.
+type newEmailPage struct {
+	shell
+	From, To, Subject, HTML, Text, ScheduledAt string
+	Senders                                    []string
+	Problem                                    *problem
+}
+
+func showNewEmail(v *visit) error {
+	senders, err := v.senders()
+	if err != nil {
+		return err
+	}
+	p := newEmailPage{shell: v.shell("New email", "emails").under(crumb{"Emails", v.link("emails")}), Senders: senders, To: v.query("to"),
+		Subject: "It works", Text: "Hello from Postrider."}
+	if p.From = v.query("from"); p.From == "" && len(senders) > 0 {
+		p.From = "hello@" + senders[0]
+	}
+	return v.show("emails/new", p)
+}
+
+// senders are the domains that mail may come from.
+func (v *visit) senders() ([]string, error) {
+	var found struct{ Data []struct{ Domain string } }
+	if err := v.get("/v1/domains", url.Values{"verified": {"true"}, "limit": {"50"}}, &found); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, d := range found.Data {
+		names = append(names, d.Domain)
+	}
+	return names, nil
+}
+
+func sendEmail(v *visit) error {
+	p := newEmailPage{shell: v.shell("New email", "emails").under(crumb{"Emails", v.link("emails")}), From: v.value("from"), To: v.value("to"),
+		Subject: v.value("subject"), HTML: v.value("html"), Text: v.value("text"), ScheduledAt: v.value("scheduled_at")}
+	body := map[string]any{"from": p.From, "to": addresses(p.To), "subject": p.Subject}
+	for name, value := range map[string]string{"html": p.HTML, "text": p.Text, "scheduled_at": v.instant(p.ScheduledAt)} {
+		if value != "" {
+			body[name] = value
+		}
+	}
+	var sent struct{ ID string }
+	err := v.send(http.MethodPost, "/v1/emails", body, &sent)
+	if refused, ok := err.(*problem); ok {
+		p.Problem = refused
+		if p.Senders, err = v.senders(); err != nil {
+			return err
+		}
+		return v.showStatus(refused.Status, "emails/new", p)
+	}
+	if err != nil {
+		return err
+	}
+	return v.redirect(v.link("emails", sent.ID), "Accepted. What happens to it appears below.")
+}
+
+// addresses are those of a line, between commas.
+func addresses(line string) []string {
+	var all []string
+	for _, one := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+		if one = strings.TrimSpace(one); one != "" {
+			all = append(all, one)
+		}
+	}
+	return all
+}
+
+// instant reads what a date-and-time input holds, in the zone of the visitor; what it cannot read is left for the API to refuse.
+func (v *visit) instant(text string) string {
+	at, err := time.ParseInLocation("2006-01-02T15:04", text, v.zone())
+	if err != nil {
+		return text
+	}
+	return at.UTC().Format(time.RFC3339)
+}

@@ -1,0 +1,138 @@
+// @ts-check
+// Small helps for pages that work without them. Attributes only ever make GET requests of this site; changes are real forms.
+
+/** Reads a page of this site. @param {string} url @param {AbortSignal} [signal] */
+async function read(url, signal) {
+  const response = await fetch(url, { signal, headers: { "X-Requested-By": "kit" } });
+  if (response.redirected && new URL(response.url).pathname === "/signin") location.assign(response.url);
+  return new DOMParser().parseFromString(await response.text(), "text/html");
+}
+
+/** Puts the element of another page in the place of ours with the same id. @param {Document} page @param {string} id */
+function replace(page, id) {
+  const old = document.getElementById(id), fresh = page.getElementById(id);
+  if (!old || !fresh || old.contains(document.activeElement) && document.activeElement?.matches("input, textarea, select")) return;
+  if (old.innerHTML !== fresh.innerHTML) old.replaceWith(document.adoptNode(fresh));
+}
+
+// Forms with data-filter="id" show their result as you type; the address follows, so that it can be shared.
+for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll("form[data-filter]"))) {
+  let timer = 0, running = new AbortController();
+  const run = () => {
+    running.abort();
+    running = new AbortController();
+    const url = new URL(form.action), values = new FormData(form);
+    for (const [name, value] of values) if (value) url.searchParams.append(name, String(value));
+    history.replaceState(null, "", url);
+    read(url.href, running.signal).then((page) => replace(page, form.dataset.filter ?? ""), () => {});
+  };
+  form.addEventListener("input", () => { clearTimeout(timer); timer = window.setTimeout(run, 200); });
+  form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); run(); });
+}
+
+// Links with data-more="id" add the rows of the next page to the element with that id.
+document.addEventListener("click", async (event) => {
+  const link = /** @type {Element} */ (event.target).closest?.("a[data-more]");
+  if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const page = await read(link.href), id = link.dataset.more ?? "", more = page.getElementById(id);
+  const first = more?.querySelector("a");
+  document.getElementById(id)?.append(...(more ? document.adoptNode(more).children : []));
+  replace(page, "more");
+  first?.focus();
+});
+
+// Elements with data-live are read again when something happens in the workspace; with data-live="id", when it happens to that.
+const lively = document.querySelector("[data-live], [data-news]");
+if (lively) {
+  let stream = /** @type {EventSource | null} */ (null), timer = 0, news = 0, reading = new AbortController();
+  const refresh = () => {
+    reading.abort(); // an answer that was asked for earlier must not replace a newer one
+    reading = new AbortController();
+    read(location.href, reading.signal).then((page) => {
+      for (const element of document.querySelectorAll("[data-live]")) replace(page, element.id);
+    }, () => {});
+  };
+  const heard = (/** @type {MessageEvent} */ event) => {
+    for (const bar of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-news]"))) {
+      if (!bar.dataset.news?.split(" ").some((type) => event.data.includes(`"${type}"`))) continue;
+      news++;
+      bar.hidden = false;
+      bar.textContent = news === 1 ? "1 new. Show it" : `${news} new. Show them`;
+    }
+    const wanted = [...document.querySelectorAll("[data-live]")].some((element) => event.data.includes(element.getAttribute("data-live") ?? ""));
+    if (wanted && !timer) timer = window.setTimeout(() => { timer = 0; refresh(); }, 250); // a steady stream must not put it off
+  };
+  const state = (/** @type {boolean} */ on) => { for (const mark of document.querySelectorAll("[data-live-state]")) mark.toggleAttribute("data-off", !on); };
+  const open = () => {
+    stream?.close();
+    stream = new EventSource("/v1/events/stream");
+    stream.onopen = () => { state(true); if (document.querySelector("[data-live]")) refresh(); }; // what happened before we listened
+    stream.onerror = () => state(false);
+    stream.onmessage = heard;
+    for (const type of (document.body.dataset.events ?? "").split(" ")) if (type) stream.addEventListener(type, heard);
+  };
+  document.addEventListener("visibilitychange", () => { if (document.hidden) stream?.close(); else open(); });
+  window.addEventListener("pagehide", () => stream?.close());
+  if (!document.hidden) open();
+}
+
+const spoken = Object.assign(document.createElement("div"), { className: "sr", role: "status" });
+document.body.append(spoken);
+
+document.addEventListener("click", (event) => {
+  const target = /** @type {Element} */ (event.target), copy = target.closest?.("[data-copy]");
+  if (copy) navigator.clipboard.writeText(copy.getAttribute("data-copy") ?? "").then(() => { spoken.textContent = "Copied"; });
+  if (target.closest?.("[data-theme-toggle]")) toggleTheme();
+  if (target.closest?.("[data-palette]")) openPalette();
+  const menu = target.closest?.("[data-menu]");
+  if (menu) menu.setAttribute("aria-expanded", String(document.getElementById("side")?.classList.toggle("open")));
+});
+
+function toggleTheme() {
+  const root = document.documentElement, now = root.dataset.theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+  root.dataset.theme = now === "dark" ? "light" : "dark";
+  document.cookie = `theme=${root.dataset.theme};path=/;max-age=31536000;samesite=lax`;
+}
+
+// The palette offers the pages of the navigation, and asks the server about everything else.
+const palette = /** @type {HTMLDialogElement | null} */ (document.getElementById("palette"));
+function openPalette() {
+  if (!palette || palette.open) return;
+  palette.showModal();
+  suggest("");
+}
+
+/** @param {string} words */
+function suggest(words) {
+  const list = document.getElementById("palette-list");
+  const pages = [...document.querySelectorAll(".side nav a")].filter((a) => a.textContent?.toLowerCase().includes(words.toLowerCase()));
+  list?.replaceChildren(...pages.map((a) => { const item = document.createElement("li"); item.append(a.cloneNode(true)); return item; }));
+  list?.querySelector("a")?.setAttribute("aria-selected", "true");
+}
+
+palette?.querySelector("input")?.addEventListener("input", (event) => suggest(/** @type {HTMLInputElement} */ (event.target).value));
+palette?.querySelector("form")?.addEventListener("submit", (event) => {
+  const first = /** @type {HTMLAnchorElement | null} */ (palette.querySelector("li a"));
+  if (first) { event.preventDefault(); location.assign(first.href); }
+});
+palette?.addEventListener("click", (event) => { if (event.target === palette) palette.close(); });
+
+// Keys: Ctrl K searches; j and k walk through the rows of a list.
+document.addEventListener("keydown", (event) => {
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); openPalette(); return; }
+  const typing = /** @type {Element} */ (event.target).closest?.("input, textarea, select, [contenteditable], dialog");
+  if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "/") { const search = /** @type {HTMLElement | null} */ (document.querySelector("main input[type=search]")); if (search) { event.preventDefault(); search.focus(); } }
+  if (event.key !== "j" && event.key !== "k") return;
+  const links = /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-rows] tbody tr")].map((row) => row.querySelector("a")).filter(Boolean));
+  const at = links.indexOf(/** @type {HTMLElement} */ (document.activeElement));
+  links[Math.max(0, Math.min(links.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus();
+});
+
+// A chart says under it what the pointer is on.
+for (const chart of document.querySelectorAll("svg.chart")) {
+  const tip = chart.parentElement?.querySelector(".tip");
+  chart.addEventListener("pointermove", (event) => { const column = /** @type {Element} */ (event.target).closest(".col"); if (tip) tip.textContent = column?.getAttribute("data-tip") ?? ""; });
+  chart.addEventListener("pointerleave", () => { if (tip) tip.textContent = ""; });
+}

@@ -1,0 +1,51 @@
+// @ts-check
+// Forms with data-redraw="ids" let the server draw these parts anew, without saving: when a button named "do" is pressed, and when a
+// control with data-redraw changes. Without this script the same buttons reload the page.
+
+/** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Control */
+
+/** The controls of an element that can be told from each other. @param {Element} part @returns {Control[]} */
+const controls = (part) => [...part.querySelectorAll("input[id], textarea[id], select[id]")].map((control) => /** @type {Control} */ (control));
+
+/** Puts a fresh part in the place of an old one. What was typed since the question was asked stays. @param {Element} old @param {Element} fresh @param {Map<string, string>} asked */
+function swap(old, fresh, asked) {
+  const typed = controls(old).filter((control) => asked.has(control.id) && asked.get(control.id) !== control.value);
+  const active = document.activeElement, inside = active && old.contains(active) ? active.id : "";
+  const place = active instanceof HTMLInputElement && active.type === "text" ? active.selectionStart : null;
+  old.replaceWith(document.adoptNode(fresh));
+  for (const was of typed) {
+    const now = /** @type {Control | null} */ (document.getElementById(was.id));
+    if (now?.tagName === was.tagName) now.value = was.value;
+  }
+  const next = fresh.querySelector("[autofocus]") ?? (inside ? document.getElementById(inside) : null);
+  if (next instanceof HTMLElement) next.focus();
+  if (place !== null && next instanceof HTMLInputElement && next.type === "text") next.setSelectionRange(place, place);
+}
+
+for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll("form[data-redraw]"))) {
+  let running = new AbortController();
+
+  /** @param {HTMLElement | null} button */
+  const redraw = async (button) => {
+    running.abort();
+    running = new AbortController();
+    const values = new URLSearchParams(/** @type {any} */ (new FormData(form, button)));
+    if (!button) values.set("do", "redraw");
+    const asked = new Map(controls(form).map((control) => [control.id, control.value]));
+    const response = await fetch(form.action, { method: "POST", body: values, signal: running.signal, headers: { "X-Requested-By": "kit" } });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    for (const id of (form.dataset.redraw ?? "").split(" ")) {
+      const old = document.getElementById(id), fresh = page.getElementById(id);
+      if (old && fresh) swap(old, fresh, asked);
+    }
+  };
+  const quietly = (/** @type {Promise<void>} */ done) => done.catch(() => {}); // a newer wish, or a server that is away: the form still works
+
+  form.addEventListener("submit", (event) => {
+    const button = event.submitter;
+    if (!(button instanceof HTMLButtonElement) || button.name !== "do") return;
+    event.preventDefault();
+    quietly(redraw(button));
+  });
+  form.addEventListener("change", (event) => { if (/** @type {Element} */ (event.target).matches("[data-redraw]")) quietly(redraw(null)); });
+}
