@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery bench-backlog sim kill build build-openssl dev setup update
+.PHONY: test check race bench bench-delivery bench-backlog sim kill build build-openssl dev setup update fuzz release faults cluster-test
 
 SEEDS ?= 60
 
@@ -47,6 +47,14 @@ sim:
 kill:
 	go test ./test -run KilledAgainAndAgain -v -timeout 60m -args -kills 200
 
+# What goes wrong on one machine, a row each: processes, disks, databases, networks and clocks.
+faults: setup
+	go test ./test -run TestFaults -v -count=1 -timeout 60m -args -faults
+
+# Three nodes and a PostgreSQL, in network namespaces if they may be made.
+cluster-test: setup
+	@scripts/cluster-test
+
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/postrider ./cmd/postrider
 
@@ -60,3 +68,13 @@ dev:
 # Rewrites the golden files; look at the difference before you commit it.
 update:
 	go test ./mail/message ./app -update
+	go test ./client/internal/generate -update
+	go test ./test -run 'TableOfCompatibility|LicencesOfAll' -update
+
+# Every parser against inputs that nobody thought of, each for FUZZTIME.
+fuzz:
+	@FUZZTIME=$(or $(FUZZTIME),20s) scripts/fuzz
+
+# The program as it is released: built twice to the same bytes, with its checksum, size and start-up time.
+release:
+	@scripts/release bin/postrider
