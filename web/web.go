@@ -86,6 +86,19 @@ func (d *Dashboard) workspace() []page {
 		automationPages(), credentialPages(), platformEventPages(), statisticsPages())
 }
 
+// Patterns are the pages and actions there are, as the mux names them, for a test that walks them all.
+func (d *Dashboard) Patterns() []string {
+	var all []string
+	for _, p := range slices.Concat(d.open(), d.personal()) {
+		all = append(all, p.pattern)
+	}
+	for _, p := range d.workspace() {
+		method, path, _ := strings.Cut(p.pattern, " ")
+		all = append(all, method+" /w/{workspace}"+path)
+	}
+	return all
+}
+
 // ServeHTTP answers a request for a page.
 func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
