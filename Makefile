@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery bench-backlog sim kill build build-openssl dev setup update fuzz release faults cluster-test
+.PHONY: test check race bench bench-delivery bench-backlog sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures
 
 SEEDS ?= 60
 
@@ -50,6 +50,10 @@ kill:
 # What goes wrong on one machine, a row each: processes, disks, databases, networks and clocks.
 faults: setup
 	go test ./test -run TestFaults -v -count=1 -timeout 60m -args -faults
+
+# Every page of the dashboard, checked in all its views and kept as a picture under docs/pictures.
+pictures: setup
+	go test ./test/dashboard -count=1 -pictures -timeout 30m
 
 # Three nodes and a PostgreSQL, in network namespaces if they may be made.
 cluster-test: setup
