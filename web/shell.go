@@ -86,7 +86,7 @@ func (v *visit) show(name string, page any) error { return v.showStatus(http.Sta
 // showStatus draws the whole page before it sends a byte, so that an error is a clean answer and never half a page.
 func (v *visit) showStatus(status int, name string, page any) error {
 	var drawn bytes.Buffer
-	if err := v.dashboard.templates.draw(&drawn, name, page); err != nil {
+	if err := files().templates.draw(&drawn, name, page); err != nil {
 		return fmt.Errorf("draw %s: %w", name, err)
 	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")

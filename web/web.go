@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"postrider/world"
 )
@@ -40,11 +41,9 @@ type Config struct {
 
 // Dashboard answers requests for pages.
 type Dashboard struct {
-	config    Config
-	mux       *http.ServeMux
-	templates templates
-	assets    assets
-	origin    *http.CrossOriginProtection
+	config Config
+	mux    *http.ServeMux
+	origin *http.CrossOriginProtection
 }
 
 // page is one page or one action: a pattern of the mux, and what answers it. An error becomes a page that says so.
@@ -53,11 +52,21 @@ type page struct {
 	answer  func(*visit) error
 }
 
-// New returns the dashboard. It panics if a template does not parse, which a test finds out first.
+// files are what every dashboard of the process is drawn with. They are part of the program and never change; nobody pays for them
+// before the first page is opened.
+var files = sync.OnceValue(func() (made struct {
+	assets    assets
+	templates templates
+}) {
+	made.assets = loadAssets()
+	made.templates = parseTemplates(made.assets) // panics if one does not parse, which a test finds out first
+	return made
+})
+
+// New returns the dashboard.
 func New(config Config) *Dashboard {
-	assets := loadAssets()
-	d := &Dashboard{config: config, mux: http.NewServeMux(), assets: assets, templates: parseTemplates(assets), origin: http.NewCrossOriginProtection()}
-	d.mux.Handle("GET "+assetPath, assets)
+	d := &Dashboard{config: config, mux: http.NewServeMux(), origin: http.NewCrossOriginProtection()}
+	d.mux.HandleFunc("GET "+assetPath, func(w http.ResponseWriter, r *http.Request) { files().assets.ServeHTTP(w, r) })
 	for _, p := range d.open() {
 		d.mux.Handle(p.pattern, d.handler(p, (*visit).answerAnyone))
 	}

@@ -32,7 +32,7 @@ func (s *Server) ownRoutes() []Route {
 	return []Route{{
 		Method: http.MethodGet, Path: "/openapi.json", Access: Public, Bucket: BucketRead,
 		Summary: "This API as an OpenAPI 3.1 document.",
-		Handler: Handle(func(context.Context, Caller, None) (rawJSON, error) { return s.openapi, nil }),
+		Handler: Handle(func(context.Context, Caller, None) (rawJSON, error) { return s.openapi(), nil }),
 	}}
 }
 

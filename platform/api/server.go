@@ -14,6 +14,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -59,7 +60,7 @@ type Server struct {
 	bodies  *semaphore.Weighted
 	spooled *semaphore.Weighted
 	origin  *http.CrossOriginProtection
-	openapi []byte
+	openapi func() []byte // made when first asked for
 	// stopping ends when streams have to.
 	stopping context.Context
 	stop     context.CancelFunc
@@ -79,7 +80,7 @@ func NewServer(config Config, routes []Route) *Server {
 	for _, route := range s.routes {
 		s.root.add(route)
 	}
-	s.openapi = Document(config.Info, s.routes)
+	s.openapi = sync.OnceValue(func() []byte { return Document(config.Info, s.routes) })
 	return s
 }
 
