@@ -67,7 +67,6 @@ var sentences = map[string]string{
 // field is an input with its label, and what is wrong with its value.
 type field struct {
 	Name, Label, Kind, Value, Hint, Error string
-	Required                              bool
 }
 
 // newField returns the input of a form. The kind is that of HTML, or "textarea".

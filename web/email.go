@@ -1,8 +1,6 @@
 package web
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -81,65 +79,9 @@ type happening struct {
 	At                            moment
 }
 
-// phase is a part of the time between acceptance and delivery, as a share of the whole.
-type phase struct {
-	Name, State, Took string
-	X, W              float64
-}
-
 type fact struct {
 	Name, Value, Href string
 	Code, Copy        bool
-}
-
-type attemptRecord struct {
-	ID            string `json:"id"`
-	Number        int    `json:"attempt_number"`
-	Outcome       string
-	Response      string
-	MXHost        string     `json:"mx_host"`
-	MXIP          string     `json:"mx_ip"`
-	Stage         string     `json:"stage"`
-	DurationMS    int64      `json:"duration_ms"`
-	StartedAt     time.Time  `json:"started_at"`
-	FinishedAt    time.Time  `json:"finished_at"`
-	NextAttemptAt *time.Time `json:"next_attempt_at"`
-	Recipients    []string
-	TLS           *struct {
-		Used, Verified  bool
-		Version, Cipher string
-		Policy          string
-	}
-	Dialogue []struct {
-		AtMS    int64 `json:"at_ms"`
-		Command string
-		Reply   string
-	}
-}
-
-type attemptRow struct {
-	Number               int
-	Outcome, Host, Where string
-	Response, Took, TLS  string
-	At, Next             moment
-	Lines                []dialogueLine
-}
-
-type dialogueLine struct {
-	Ours bool
-	At   string
-	Text string
-}
-
-type eventRow struct {
-	ID, Type, Recipient, Data string
-	At                        moment
-	Deliveries                []deliveryRow
-}
-
-type deliveryRow struct {
-	ID, Status, Href string
-	Attempts         int
 }
 
 func showEmail(v *visit) error {
@@ -218,67 +160,6 @@ func titleOf(kind, status string) string {
 	return newBadge(status).Label
 }
 
-func (v *visit) attemptRow(a attemptRecord) attemptRow {
-	row := attemptRow{Number: a.Number, Outcome: a.Outcome, Host: a.MXHost, Where: a.MXIP, Response: visible(a.Response), Took: duration(time.Duration(a.DurationMS) * time.Millisecond),
-		At: v.exact(a.StartedAt)}
-	if a.TLS != nil && a.TLS.Used {
-		row.TLS = a.TLS.Version + ", " + a.TLS.Policy
-		if !a.TLS.Verified {
-			row.TLS += ", certificate not verified"
-		}
-	}
-	if a.NextAttemptAt != nil {
-		row.Next = v.ago(*a.NextAttemptAt)
-	}
-	for _, line := range a.Dialogue {
-		at := fmt.Sprintf("%5d ms", line.AtMS)
-		if line.Command != "" {
-			row.Lines = append(row.Lines, dialogueLine{true, at, visible(line.Command)})
-		}
-		if line.Reply != "" {
-			row.Lines = append(row.Lines, dialogueLine{false, at, visible(line.Reply)})
-		}
-	}
-	return row
-}
-
-// phases split the time to the first delivery into waiting and the attempts that were made.
-func phases(e emailDetail, tried []attemptRecord) ([]phase, string) {
-	if len(tried) == 0 {
-		return nil, ""
-	}
-	begin, end := e.CreatedAt, tried[len(tried)-1].FinishedAt
-	if e.ScheduledAt != nil && e.ScheduledAt.After(begin) {
-		begin = *e.ScheduledAt
-	}
-	whole := end.Sub(begin)
-	if whole <= 0 {
-		return nil, ""
-	}
-	var all []phase
-	add := func(name, state string, from, to time.Time) {
-		if to.After(from) {
-			all = append(all, phase{Name: name, State: state, Took: duration(to.Sub(from)),
-				X: 100 * float64(from.Sub(begin)) / float64(whole), W: max(0.4, 100*float64(to.Sub(from))/float64(whole))})
-		}
-	}
-	last := begin
-	for _, a := range tried[:min(len(tried), 12)] {
-		add("Waiting", "queued", last, a.StartedAt)
-		state := "delivered"
-		if a.Outcome != "accepted" && a.Outcome != "delivered" {
-			state = "bounced"
-		}
-		name := fmt.Sprintf("Attempt %d", a.Number)
-		if a.MXHost != "" {
-			name += " at " + a.MXHost
-		}
-		add(name, state, a.StartedAt, a.FinishedAt)
-		last = a.FinishedAt
-	}
-	return all, duration(whole)
-}
-
 func (v *visit) emailFacts(e emailDetail) []fact {
 	facts := []fact{{Name: "Email ID", Value: e.ID, Code: true, Copy: true}, {Name: "Message-ID", Value: e.MessageID, Code: true, Copy: true},
 		{Name: "Source", Value: words(e.Source)}, {Name: "Size", Value: size(e.SizeBytes)}}
@@ -292,49 +173,6 @@ func (v *visit) emailFacts(e emailDetail) []fact {
 		facts = append(facts, fact{Name: "Next try", Value: v.ago(*e.NextAttempt).Text})
 	}
 	return facts
-}
-
-func (v *visit) addEvents(p *emailPage, id string) error {
-	var list struct {
-		Data []struct {
-			ID, Type, Recipient string
-			OccurredAt          time.Time `json:"occurred_at"`
-			Data                json.RawMessage
-			Deliveries          []struct {
-				ID, Status string
-				Attempts   int `json:"attempt_count"`
-			}
-		}
-	}
-	if err := v.get(apiPath("emails", id, "events"), url.Values{"limit": {"100"}}, &list); err != nil {
-		return err
-	}
-	for _, e := range list.Data {
-		row := eventRow{ID: e.ID, Type: e.Type, Recipient: e.Recipient, Data: indented(e.Data), At: v.exact(e.OccurredAt)}
-		for _, d := range e.Deliveries {
-			row.Deliveries = append(row.Deliveries, deliveryRow{d.ID, d.Status, v.link("webhooks", "deliveries", d.ID), d.Attempts})
-		}
-		p.Events = append(p.Events, row)
-	}
-	return nil
-}
-
-// indented writes JSON for people.
-func indented(raw json.RawMessage) string {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
-		return string(raw)
-	}
-	var text strings.Builder
-	encoder := json.NewEncoder(&text)
-	encoder.SetEscapeHTML(false)
-	encoder.SetIndent("", "  ")
-	if encoder.Encode(value) != nil {
-		return string(raw)
-	}
-	return strings.TrimSuffix(text.String(), "\n")
 }
 
 // showEmailBody shows the HTML of a message, which strangers may have written. It is shown in a frame of its own that runs no

@@ -30,12 +30,11 @@ type visit struct {
 
 // session is who is signed in, as the API tells it.
 type session struct {
-	ID             string          `json:"id"`
-	User           person          `json:"user"`
-	Workspace      *workspace      `json:"workspace"`
-	Workspaces     []workspaceName `json:"workspaces"`
-	CSRFToken      string          `json:"csrf_token"`
-	TwoFactorFresh bool            `json:"two_factor_fresh"`
+	ID         string          `json:"id"`
+	User       person          `json:"user"`
+	Workspace  *workspace      `json:"workspace"`
+	Workspaces []workspaceName `json:"workspaces"`
+	CSRFToken  string          `json:"csrf_token"`
 }
 
 type person struct {

@@ -5,13 +5,16 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
+	"postrider/app"
 	"postrider/app/apptest"
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/product/account"
+	"postrider/product/plan"
 	"postrider/web"
 )
 
@@ -159,5 +162,30 @@ func TestLinksAfterSigningInStayHere(t *testing.T) {
 		for _, set := range answer.Result().Cookies() { // moving renews the cookie
 			owner.cookie = set
 		}
+	}
+}
+
+func TestLookingTakesNothingFromPrograms(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite", func(s *app.Settings) {
+		s.Plans = plan.Shipped() // what was taken comes back slowly enough to be seen
+		s.Plans[plan.Unlimited].Rates[api.BucketRead] = plan.Rate{PerSecond: 1, Burst: 200}
+	})
+	left := func() int {
+		t.Helper()
+		remaining, err := strconv.Atoi(in.Call(http.MethodGet, "/emails", nil).Header.Get("Ratelimit-Remaining"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return remaining
+	}
+	owner, before := signedIn(t, in, api.Owner), left()
+	for range 30 {
+		if answer := owner.ask(http.MethodGet, "/w/"+string(in.Workspace)+"/emails", nil); answer.Code != http.StatusOK {
+			t.Fatalf("%d %.200s", answer.Code, answer.Body)
+		}
+	}
+	if after := left(); after < before-1 { // its own look counts
+		t.Errorf("programs had %d requests left, and have %d after somebody looked", before, after)
 	}
 }
