@@ -76,6 +76,7 @@ type App struct {
 
 	blobs  blob.Store
 	meters *meters
+	window *event.Window // what followers have read
 }
 
 // Settings are what the parts want to know of the installation.
@@ -112,7 +113,7 @@ type Settings struct {
 
 // Assemble builds the parts on an open database. It starts nothing.
 func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, settings Settings) *App {
-	a := &App{World: w, DB: d, blobs: blobs, meters: newMeters()}
+	a := &App{World: w, DB: d, blobs: blobs, meters: newMeters(), window: event.NewWindow()}
 	settings.Outbound.RequireTLS = true
 	cursors := api.NewCursors(func(data []byte) []byte { return keys.MAC("cursor", data) })
 	if settings.Plans == nil {
@@ -191,7 +192,11 @@ func (a *App) Routes() []api.Route {
 
 // Followers returns what reads the record of events.
 func (a *App) Followers() []event.Follower {
-	return slices.Concat(a.Webhooks.Followers(), a.Audience.Followers(), a.Broadcasts.Followers(), a.Automations.Followers(), a.Stats.Followers(), a.Guard.Followers(), a.Logs.Followers())
+	all := slices.Concat(a.Webhooks.Followers(), a.Audience.Followers(), a.Broadcasts.Followers(), a.Automations.Followers(), a.Stats.Followers(), a.Guard.Followers(), a.Logs.Followers())
+	for i := range all {
+		all[i].Window = a.window
+	}
+	return all
 }
 
 // Workers returns everything that has to be done again and again.
@@ -205,7 +210,11 @@ func (a *App) Workers() []queue.Worker {
 	}
 	for _, f := range a.Followers() {
 		workers = append(workers, queue.Worker{Name: "follower " + f.Name, Topics: []string{event.Topic}, Every: 5 * time.Second,
-			Step: func(ctx context.Context) (bool, error) { return f.Step(ctx, a.DB) },
+			Gather: f.Gather,
+			Step: func(ctx context.Context) (bool, error) {
+				_, more, err := f.Advance(ctx, a.DB)
+				return more, err
+			},
 			Next: func(ctx context.Context) (time.Time, bool, error) {
 				waiting, err := f.Waiting(ctx, a.DB)
 				return a.World.Clock.Now().Add(horizonLook), waiting, err

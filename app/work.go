@@ -32,6 +32,7 @@ func (a *App) work(ctx context.Context, w queue.Worker) {
 		}
 		pause = firstPause
 		if !busy {
+			a.gather(ctx, w)
 			a.rest(ctx, w, news, a.untilNext(ctx, w))
 		}
 	}
@@ -73,6 +74,19 @@ func (a *App) untilNext(ctx context.Context, w queue.Worker) time.Duration {
 	}
 	// What is due already could not be taken; a short rest keeps that from becoming a busy loop.
 	return min(w.Every, max(due.Sub(a.World.Clock.Now()), 10*time.Millisecond))
+}
+
+// gather lets news come for a while, of which the worker is not told one by one.
+func (a *App) gather(ctx context.Context, w queue.Worker) {
+	if w.Gather == 0 {
+		return
+	}
+	over, stop := a.World.Clock.After(w.Gather)
+	defer stop()
+	select {
+	case <-ctx.Done():
+	case <-over:
+	}
 }
 
 func (a *App) rest(ctx context.Context, w queue.Worker, news <-chan struct{}, most time.Duration) {

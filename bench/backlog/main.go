@@ -6,10 +6,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/signal"
@@ -172,7 +170,7 @@ func watch(ctx context.Context, sink *measure.Sink, serve func() (*measure.Proce
 	case <-time.After(during):
 	}
 	delivered := sink.Taken() - before
-	if err := saveProfile(ours, profile); err != nil {
+	if err := ours.SaveProfile("heap", profile); err != nil {
 		return err
 	}
 	fmt.Printf("\nbacklog: %d messages to %d domains, %d cores shared with the servers of the recipients\n", messages, domains, runtime.NumCPU())
@@ -190,21 +188,4 @@ func watch(ctx context.Context, sink *measure.Sink, serve func() (*measure.Proce
 	row("delivered a second", fmt.Sprintf("%.0f", float64(delivered)/during.Seconds()), "", true)
 	row("CPU seconds for 1,000", fmt.Sprintf("%.2f", (ours.CPU()-cpu).Seconds()*1000/float64(max(delivered, 1))), "", true)
 	return nil
-}
-
-func saveProfile(p *measure.Process, path string) error {
-	if path == "" {
-		return nil
-	}
-	answer, err := http.Get("http://" + p.Text("admin") + "/debug/pprof/heap")
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, answer.Body)
-	return errors.Join(err, file.Close())
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -29,9 +30,11 @@ func drain(ctx context.Context, h *home, sink *measure.Sink, bare map[string]flo
 		within, done := context.WithTimeout(ctx, drainWithin)
 		start, before := time.Now(), sink.Taken()
 		cpu := worker.CPU()
+		profiled := make(chan error, 1)
+		go func() { profiled <- saveProfile(worker, o, "") }()
 		last, err := sink.Await(within, queued)
 		done()
-		if err != nil {
+		if err := errors.Join(err, <-profiled); err != nil {
 			return err
 		}
 		delivered := int64(queued) - before
@@ -43,6 +46,14 @@ func drain(ctx context.Context, h *home, sink *measure.Sink, bare map[string]flo
 	}
 	fmt.Println()
 	return nil
+}
+
+// saveProfile watches the program for as long as messages are handed in, if it is wanted.
+func saveProfile(p *measure.Process, o options, suffix string) error {
+	if o.profile == "" {
+		return nil
+	}
+	return p.SaveProfile(fmt.Sprintf("profile?seconds=%.0f", o.during.Seconds()), o.profile+suffix)
 }
 
 // fill puts messages into the queue while nobody delivers.

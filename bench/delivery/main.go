@@ -6,6 +6,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -25,11 +26,12 @@ func main() {
 	sessions := flag.Int("sessions", 20, "sessions that hand messages in")
 	alone := flag.Bool("alone", false, "leave Postfix out")
 	tags := flag.String("tags", "", "build tags of Postrider; give openssl here and to go run for the accelerated signer")
+	profile := flag.String("profile", "", "file for a profile of the processor while a full queue is delivered; another, .end, is of all the way")
 	sizes := flag.String("kb", "1,10,100", "sizes of the messages in kilobytes")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, options{*during, *sessions, *concurrency, *alone, strings.Split(*sizes, ","), *tags}); err != nil {
+	if err := run(ctx, options{*during, *sessions, *concurrency, *alone, strings.Split(*sizes, ","), *tags, *profile}); err != nil {
 		fmt.Fprintln(os.Stderr, "delivery:", err)
 		os.Exit(1)
 	}
@@ -43,6 +45,7 @@ type options struct {
 	alone       bool
 	kilobytes   []string
 	tags        string
+	profile     string
 }
 
 // server is one of the two that are measured.
@@ -50,6 +53,8 @@ type server struct {
 	name string
 	door measure.SMTP
 	cpu  func() time.Duration
+	// profile watches where its time goes.
+	profile func() error
 }
 
 func run(ctx context.Context, o options) error {
@@ -81,7 +86,7 @@ func run(ctx context.Context, o options) error {
 	}
 	defer ours.Stop()
 	key := home.key
-	servers := []server{{"Postrider", measure.SMTP{Address: ours.Text("submission"), Key: key, From: "hello@acme.test"}, ours.CPU}}
+	servers := []server{{"Postrider", measure.SMTP{Address: ours.Text("submission"), Key: key, From: "hello@acme.test"}, ours.CPU, func() error { return saveProfile(ours, o, ".end") }}}
 	if !o.alone && measure.HasPostfix() && measure.HasOpenDKIM() {
 		beside, stop, err := startPostfix(ctx, sink.Port, o.concurrency)
 		if err != nil {
@@ -112,7 +117,7 @@ func startPostfix(ctx context.Context, sinkPort, concurrency int) (server, func(
 		signer.Stop()
 		return server{}, nil, err
 	}
-	return server{"Postfix", measure.SMTP{Address: postfix.Address, From: "hello@acme.test"}, func() time.Duration { return postfix.CPU() + signer.CPU() }},
+	return server{"Postfix", measure.SMTP{Address: postfix.Address, From: "hello@acme.test"}, func() time.Duration { return postfix.CPU() + signer.CPU() }, func() error { return nil }},
 		func() { postfix.Stop(); signer.Stop() }, nil
 }
 
@@ -157,12 +162,14 @@ func measureOne(ctx context.Context, s server, sink *measure.Sink, o options, ki
 	}
 	sink.Reset()
 	before, start := s.cpu(), time.Now()
+	profiled := make(chan error, 1)
+	go func() { profiled <- s.profile() }()
 	taken, err := measure.LoadSMTP(ctx, s.door, o.sessions, o.during, body)
 	if err != nil {
 		return 0, err
 	}
 	last, err := sink.Await(within, taken.Count)
-	if err != nil {
+	if err := errors.Join(err, <-profiled); err != nil {
 		return 0, err
 	}
 	rate := float64(taken.Count) / last.Sub(start).Seconds()

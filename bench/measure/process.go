@@ -5,7 +5,10 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,4 +101,22 @@ func (p *Process) PeakMemory() int64 {
 		}
 	}
 	return 0
+}
+
+// SaveProfile writes what the program tells of itself under /debug/pprof into a file; none if its name is empty.
+func (p *Process) SaveProfile(kind, file string) error {
+	if file == "" {
+		return nil
+	}
+	answer, err := http.Get("http://" + p.Text("admin") + "/debug/pprof/" + kind)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	out, err := os.Create(file)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, answer.Body)
+	return errors.Join(err, out.Close())
 }

@@ -61,42 +61,6 @@ func selectAfter(tx *db.Tx, at position, horizon int64, limit int) ([]Event, err
 		LIMIT $4`, at.txID, at.seq, horizon, limit)
 }
 
-// selectPlaces returns the places of the next events, whatever they are about; the index alone answers it.
-func selectPlaces(tx *db.Tx, at position, horizon int64, limit int) ([]position, error) {
-	return db.All(tx, scanPosition, `
-		SELECT tx_id, seq FROM (
-			SELECT tx_id, seq FROM event
-			WHERE tx_id = $1 AND seq > $2 AND tx_id < $3
-			ORDER BY seq
-			LIMIT $4) AS same
-		UNION ALL
-		SELECT tx_id, seq FROM (
-			SELECT tx_id, seq FROM event
-			WHERE tx_id > $1 AND tx_id < $3
-			ORDER BY tx_id, seq
-			LIMIT $4) AS later
-		ORDER BY tx_id, seq
-		LIMIT $4`, at.txID, at.seq, horizon, limit)
-}
-
-// selectWanted reads the events of some types between two places, across workspaces.
-func selectWanted(tx *db.Tx, at, end position, types []string, limit int) ([]Event, error) {
-	return db.All(tx, scanEvent, `
-		SELECT `+columns+` FROM (
-			SELECT `+columns+` FROM event
-			WHERE tx_id = $1 AND seq > $2 AND (tx_id, seq) <= ($3, $4) AND type {in $5}
-			ORDER BY seq
-			LIMIT $6) AS same
-		UNION ALL
-		SELECT `+columns+` FROM (
-			SELECT `+columns+` FROM event
-			WHERE tx_id > $1 AND (tx_id, seq) <= ($3, $4) AND type {in $5}
-			ORDER BY tx_id, seq
-			LIMIT $6) AS later
-		ORDER BY tx_id, seq
-		LIMIT $6`, at.txID, at.seq, end.txID, end.seq, types, limit)
-}
-
 // hasAfter may see what is still beyond the horizon; the step that follows will not.
 func hasAfter(tx *db.Tx, at position) (bool, error) {
 	found, err := db.All(tx, db.Value[int64], `

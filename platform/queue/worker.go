@@ -16,6 +16,8 @@ type Worker struct {
 	Wake   <-chan struct{}
 	// Every is the longest an idle worker rests between two looks.
 	Every time.Duration
+	// Gather is how long a worker that has done all there was leaves news alone: what comes meanwhile is done together.
+	Gather time.Duration
 	// Next tells when work is due, for workers whose work waits for a time. Nil means they only go by Topics and Every.
 	Next func(ctx context.Context) (due time.Time, ok bool, err error)
 }

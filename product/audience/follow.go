@@ -15,7 +15,7 @@ import (
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "audience", Types: []string{"suppression.added", "suppression.removed", "email.accepted", "email.opened", "email.clicked"}, Handle: s.follow}}
+	return []event.Follower{{Name: "audience", Gather: event.Leisurely, Types: []string{"suppression.added", "suppression.removed", "email.accepted", "email.opened", "email.clicked"}, Handle: s.follow}}
 }
 
 // mailbox is an address of a workspace.

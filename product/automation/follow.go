@@ -13,7 +13,7 @@ import (
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "automations", Types: followed, Handle: s.follow}}
+	return []event.Follower{{Name: "automations", Gather: event.Promptly, Types: followed, Handle: s.follow}}
 }
 
 // followed are the events that can begin runs.

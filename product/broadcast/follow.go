@@ -15,7 +15,7 @@ import (
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "broadcast", Handle: s.follow}}
+	return []event.Follower{{Name: "broadcast", Gather: event.Leisurely, Handle: s.follow}}
 }
 
 // facts is what an event of an email says that matters here.

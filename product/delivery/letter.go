@@ -61,7 +61,7 @@ func (l *letter) compose(ctx context.Context) error {
 	})
 	if said.Raw != nil {
 		l.utf8 = message.NeedsUTF8(said.Raw)
-		l.eightBit = bytes.IndexFunc(said.Raw, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0
+		l.eightBit = slices.ContainsFunc(said.Raw, func(b byte) bool { return b >= utf8.RuneSelf })
 		return l.sign(ctx, said.Raw)
 	}
 	m := message.Message{Subject: e.Subject, Date: e.CreatedAt, MessageID: e.MessageID, Text: said.Text, HTML: said.HTML, Seed: string(e.ID)}

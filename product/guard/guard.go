@@ -90,7 +90,7 @@ func New(w world.World, d *db.DB, parts Parts) *Service {
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "guard", Types: []string{"email.bounced", "email.complained"}, Handle: hear}}
+	return []event.Follower{{Name: "guard", Gather: event.Leisurely, Types: []string{"email.bounced", "email.complained"}, Handle: hear}}
 }
 
 // Workers returns what judges senders.

@@ -13,7 +13,7 @@ import (
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "webhooks", Handle: s.follow}}
+	return []event.Follower{{Name: "webhooks", Gather: event.Promptly, Handle: s.follow}}
 }
 
 // follow writes a delivery for each event and each endpoint that wants it, and makes these endpoints due.

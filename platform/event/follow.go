@@ -1,0 +1,137 @@
+package event
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"postrider/platform/db"
+)
+
+// Follower is told of every event, in order and in batches. Handle must do all its work in tx, and leave the events as they are.
+type Follower struct {
+	Name string
+	// Types are the types of events it is told of; none means all. Those who want few need not write for the rest.
+	Types []string
+	// Gather is how long events may be let gather before the follower is told of them: those who are in no hurry write less often.
+	Gather time.Duration
+	Handle func(tx *db.Tx, events []Event) error
+	// Window is what the followers of a process have read lately. Nil reads for this follower alone.
+	Window *Window
+}
+
+// How long followers let events gather: those for whom programs wait, and those whose results people look at.
+const (
+	Promptly  = 5 * time.Millisecond
+	Leisurely = 200 * time.Millisecond
+)
+
+// maxBatch bounds how many events one transaction of a follower handles.
+const maxBatch = 500
+
+// look is what a follower finds after its place.
+type look struct {
+	at, end position
+	events  []Event // that it wants, between the two
+	// others is how many it does not want there.
+	others int
+	// more tells that there may be others after these, be it that they may not be seen yet.
+	more bool
+}
+
+// worth tells whether a step has something to write. To move past what is not wanted is worth a write only now and then.
+func (l *look) worth() bool { return len(l.events) > 0 || l.others >= maxBatch }
+
+func (l *look) add(events, wanted []Event, more bool) {
+	l.events, l.more = wanted, more
+	l.others += len(events) - len(wanted)
+	if len(events) > 0 {
+		l.end = events[len(events)-1].position
+	}
+}
+
+// Waiting tells whether there are events the follower has not handled, those included that it may not see yet because an older
+// transaction is still open. Nobody announces the end of such a transaction, so a follower that waits has to look again soon.
+func (f Follower) Waiting(ctx context.Context, d *db.DB) (bool, error) {
+	found, err := f.look(ctx, d)
+	return found.worth() || found.more, err
+}
+
+// Step lets the follower handle its next batch. It tells whether there was one. Nodes may step the same follower at once; one at
+// a time does the work.
+func (f Follower) Step(ctx context.Context, d *db.DB) (bool, error) {
+	moved, _, err := f.Advance(ctx, d)
+	return moved, err
+}
+
+// Advance is Step, and tells too whether more waits right away.
+func (f Follower) Advance(ctx context.Context, d *db.DB) (moved, more bool, err error) {
+	found, err := f.look(ctx, d)
+	if err != nil || !found.worth() {
+		return false, false, err
+	}
+	overtaken := false
+	err = d.Write(ctx, func(tx *db.Tx) error {
+		moved, overtaken = false, false
+		at, free, err := lockPosition(tx, f.Name)
+		if err != nil || !free {
+			return err
+		}
+		if overtaken = at != found.at; overtaken {
+			return nil
+		}
+		if len(found.events) > 0 {
+			if err := f.Handle(tx, found.events); err != nil {
+				return fmt.Errorf("follower %s after event %d: %w", f.Name, at.seq, err)
+			}
+		}
+		moved = true
+		return movePosition(tx, f.Name, found.end)
+	})
+	return moved, moved && found.more || overtaken, err
+}
+
+// look reads what comes next. It is done outside the transaction that handles it: those who write wait for one another on the
+// embedded engine, those who read do not.
+func (f Follower) look(ctx context.Context, d *db.DB) (found look, err error) {
+	window := f.Window
+	if window == nil {
+		window = NewWindow()
+	}
+	err = d.Read(ctx, func(tx *db.Tx) error {
+		at, err := readPosition(tx, f.Name)
+		if err != nil {
+			return err
+		}
+		before := window.passage(f.Name, at)
+		found = look{at: at, end: before.to, others: before.events}
+		for looking := true; looking; {
+			events, more, err := window.after(tx, found.end)
+			if err != nil {
+				return err
+			}
+			found.add(events, f.wanted(events), more)
+			looking = len(events) > 0 && !found.worth()
+		}
+		if !found.worth() {
+			window.pass(f.Name, passage{from: at, to: found.end, events: found.others})
+		}
+		return nil
+	})
+	return found, err
+}
+
+// wanted leaves out what the follower has not asked for.
+func (f Follower) wanted(events []Event) []Event {
+	if len(f.Types) == 0 {
+		return events
+	}
+	var wanted []Event
+	for _, e := range events {
+		if slices.Contains(f.Types, e.Type) {
+			wanted = append(wanted, e)
+		}
+	}
+	return wanted
+}
