@@ -35,6 +35,7 @@ const (
 func main() {
 	during := flag.Duration("for", 10*time.Second, "how long each load lasts")
 	bare := flag.String("ready-file", "", "serve the bare handler and write its address to this file; the benchmark starts itself so")
+	profile := flag.String("profile", "", "file for a profile of the processor while single emails are posted")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
@@ -42,7 +43,7 @@ func main() {
 	if *bare != "" {
 		err = serveBare(ctx, *bare)
 	} else {
-		err = run(ctx, *during)
+		err = run(ctx, *during, *profile)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "accept:", err)
@@ -95,7 +96,7 @@ type row struct {
 	commits float64
 }
 
-func run(ctx context.Context, during time.Duration) error {
+func run(ctx context.Context, during time.Duration, profile string) error {
 	dir, err := os.MkdirTemp(".", "bench-accept-")
 	if err != nil {
 		return err
@@ -113,7 +114,7 @@ func run(ctx context.Context, during time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("bare handler: %w", err)
 	}
-	ours, err := measureAccept(ctx, dir, program, key, during)
+	ours, err := measureAccept(ctx, dir, program, key, during, profile)
 	if err != nil {
 		return fmt.Errorf("accept: %w", err)
 	}
@@ -147,7 +148,7 @@ func measureBare(ctx context.Context, dir string, during time.Duration) (row, er
 // each waits for the disk alone.
 type accepted struct{ one, batch, oneAlone, batchAlone row }
 
-func measureAccept(ctx context.Context, dir, program, key string, during time.Duration) (rows accepted, err error) {
+func measureAccept(ctx context.Context, dir, program, key string, during time.Duration, profile string) (rows accepted, err error) {
 	// Only the API: deliveries in the same seconds would be another measurement.
 	p, err := measure.Start(ctx, dir, program, "serve", "--data", filepath.Join(dir, "data"), "--domain", "mail.postrider.test", "--roles", "api",
 		"--http", "127.0.0.1:0", "--admin", "127.0.0.1:0")
@@ -155,6 +156,8 @@ func measureAccept(ctx context.Context, dir, program, key string, during time.Du
 		return rows, err
 	}
 	defer p.Stop()
+	profiled := make(chan error, 1)
+	go func() { profiled <- p.SaveProfile(fmt.Sprintf("profile?seconds=%.0f", during.Seconds()), profile) }()
 	for _, l := range []struct {
 		into                  *row
 		name                  string
@@ -169,7 +172,7 @@ func measureAccept(ctx context.Context, dir, program, key string, during time.Du
 			return rows, err
 		}
 	}
-	return rows, nil
+	return rows, <-profiled
 }
 
 // load posts emails, each alone or many in a request.

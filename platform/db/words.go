@@ -1,6 +1,7 @@
 package db
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -113,19 +114,27 @@ func (tx *Tx) IndexWords(index string, docs ...Document) error {
 }
 
 // insertFTS numbers the rows by their moment, so that the index itself is in order. Ten bits of the id tell apart what came in the
-// same microsecond; should even these be equal, the next number is as good.
+// same microsecond; should even these be equal, the next number is as good. They are added in the order of their numbers: at
+// every step back the index would be written out.
 func insertFTS(tx *Tx, index string, docs []Document) error {
-	taken := map[int64]bool{}
-	values := make([]any, 0, 3*len(docs))
-	for _, doc := range docs {
-		rowID := doc.At.UnixMicro()<<10 | idBits(doc.ID)
-		for taken[rowID] {
-			rowID++
-		}
-		taken[rowID] = true
-		values = append(values, rowID, strings.Join(append(slices.Clone(doc.Words), spaceWord(doc.Space)), " "), doc.ID)
+	type row struct {
+		id  int64
+		doc Document
 	}
-	_, err := tx.InsertRows(`INSERT OR REPLACE INTO `+index+` (rowid, words, id)`, 3, values, ``)
+	rows := make([]row, len(docs))
+	for i, doc := range docs {
+		rows[i] = row{doc.At.UnixMicro()<<10 | idBits(doc.ID), doc}
+	}
+	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.id, b.id) })
+	values := make([]any, 0, 3*len(docs))
+	for i, r := range rows {
+		if i > 0 && r.id <= rows[i-1].id {
+			r.id = rows[i-1].id + 1
+			rows[i].id = r.id
+		}
+		values = append(values, r.id, strings.Join(append(slices.Clone(r.doc.Words), spaceWord(r.doc.Space)), " "), r.doc.ID)
+	}
+	_, err := tx.InsertRows(`INSERT OR IGNORE INTO `+index+` (rowid, words, id)`, 3, values, ``)
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strings"
 )
 
 // maxBody is the most of a body that is kept.
@@ -26,8 +25,9 @@ var secretText = regexp.MustCompile(`(pr_(?:live|test)_[0-9A-Za-z]{10})_[0-9A-Za
 
 // content is a body that has been read.
 type content struct {
-	// fields are those of a JSON object.
-	fields map[string]any
+	// names are the fields of a JSON object, and id is the text of the one that is called so.
+	names []string
+	id    string
 	// kept is what may be kept of it: no secrets, nothing of what mail says.
 	kept json.RawMessage
 }
@@ -37,18 +37,15 @@ func read(body []byte, size int) content {
 	if size == 0 {
 		return content{}
 	}
-	var value any
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	if len(body) == 0 || decoder.Decode(&value) != nil {
+	if !json.Valid(body) {
 		return content{kept: measured(size)}
 	}
-	c := content{kept: write(redact("", value))}
-	c.fields, _ = value.(map[string]any)
-	if len(c.kept) > maxBody {
-		c.kept = measured(size)
+	r := redactor{in: body, out: make([]byte, 0, min(len(body), maxBody))}
+	r.value("", 0)
+	if len(r.out) > maxBody {
+		return content{names: r.names, id: r.id, kept: measured(size)}
 	}
-	return c
+	return content{names: r.names, id: r.id, kept: bytes.ToValidUTF8(r.out, []byte("\ufffd"))}
 }
 
 // write is like json.Marshal, but leaves the brackets around addresses readable.
@@ -63,37 +60,6 @@ func write(value any) json.RawMessage {
 }
 
 func measured(size int) json.RawMessage { return write(fmt.Sprintf("[body of %d bytes]", size)) }
-
-// redact returns a value of a field as it may be kept. The depth of JSON is bounded by its decoder.
-func redact(field string, value any) any {
-	if value == nil {
-		return nil
-	}
-	switch judge(field) {
-	case secret:
-		return hidden
-	case mail:
-		if text, ok := value.(string); ok {
-			return fmt.Sprintf("[redacted %d bytes]", len(text))
-		}
-		return hidden
-	}
-	switch v := value.(type) {
-	case map[string]any:
-		for key, inner := range v {
-			v[key] = redact(key, inner)
-		}
-	case []any:
-		for i, inner := range v {
-			v[i] = redact("", inner)
-		}
-	case string:
-		if strings.Contains(v, "pr_") || strings.Contains(v, "whsec_") {
-			return secretText.ReplaceAllString(v, "${1}"+hidden)
-		}
-	}
-	return value
-}
 
 // verdict is what may be kept of a field.
 type verdict int

@@ -60,12 +60,13 @@ func unknownFields(f api.Finished, body content) []string {
 		return nil
 	}
 	var unknown []string
-	for name := range body.fields {
+	for _, name := range body.names {
 		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
 			unknown = append(unknown, name)
 		}
 	}
 	slices.Sort(unknown)
+	unknown = slices.Compact(unknown)
 	return unknown[:min(len(unknown), maxIgnored)]
 }
 
@@ -76,7 +77,7 @@ const maxIgnored = 20
 func (e *Entry) about(f api.Finished, answer content) {
 	id := f.Values["id"]
 	if id == "" && f.Method == "POST" && f.Status < 300 {
-		id, _ = answer.fields["id"].(string)
+		id = answer.id
 	}
 	if !api.IsID(id) || f.Status == 404 {
 		return
