@@ -64,7 +64,7 @@ func settle(b *testing.B, h house, engine string) {
 		return
 	}
 	err := h.app.DB.Write(context.Background(), func(tx *db.Tx) error {
-		_, err := tx.Exec(`SELECT gin_clean_pending_list('email_search_words')`)
+		_, err := tx.Exec(`SELECT gin_clean_pending_list('email_search_words'), gin_clean_pending_list('log_search_words')`)
 		if err == nil {
 			_, err = tx.Exec(`ANALYZE`)
 		}

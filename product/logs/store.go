@@ -115,7 +115,11 @@ func newSelection(tx *db.Tx, ws space.ID, q filter) (*selection, error) {
 		column string
 		values []string
 	}{{"kind", q.Kind}, {"level", q.Level}, {"method", q.Method}, {"key_id", q.Key}, {"email_id", q.Email}, {"domain_id", q.Domain}, {"tenant_id", q.Tenant}} {
-		if len(f.values) > 0 {
+		switch len(f.values) {
+		case 0:
+		case 1: // an index that begins with the column has these in order
+			s.add(f.column+" = ?", f.values[0])
+		default:
 			s.add(f.column+" {in ?}", f.values)
 		}
 	}
