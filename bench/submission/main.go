@@ -5,6 +5,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -18,10 +19,11 @@ import (
 
 func main() {
 	during := flag.Duration("for", 5*time.Second, "how long each load lasts")
+	profile := flag.String("profile", "", "file for a profile of the processor during the first loads")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *during); err != nil {
+	if err := run(ctx, *during, *profile); err != nil {
 		fmt.Fprintln(os.Stderr, "submission:", err)
 		os.Exit(1)
 	}
@@ -30,7 +32,7 @@ func main() {
 // loads are the shapes that are measured.
 var loads = []measure.Shape{{Sessions: 1, Kilobytes: 10}, {Sessions: 20, Kilobytes: 1}, {Sessions: 20, Kilobytes: 10}, {Sessions: 20, Kilobytes: 100}, {Sessions: 100, Kilobytes: 10}}
 
-func run(ctx context.Context, during time.Duration) error {
+func run(ctx context.Context, during time.Duration, profile string) error {
 	dir, err := os.MkdirTemp("", "bench-submission-")
 	if err != nil {
 		return err
@@ -50,7 +52,8 @@ func run(ctx context.Context, during time.Duration) error {
 		return err
 	}
 	// Only the door: deliveries in the same seconds would be another measurement.
-	ours, err := measure.Start(ctx, dir, program, "serve", "--data", data, "--domain", "mail.postrider.test", "--roles", "smtp", "--submission", "127.0.0.1:0")
+	ours, err := measure.Start(ctx, dir, program, "serve", "--data", data, "--domain", "mail.postrider.test", "--roles", "smtp", "--submission", "127.0.0.1:0",
+		"--admin", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
@@ -66,7 +69,11 @@ func run(ctx context.Context, during time.Duration) error {
 	} else {
 		fmt.Println("Postfix is not installed (or this is not root): measured without it")
 	}
-	if err := measure.CompareDoors(ctx, "submission", doors, loads, during); err != nil {
+	profiled := make(chan error, 1)
+	go func() {
+		profiled <- ours.SaveProfile(fmt.Sprintf("profile?seconds=%.0f", (5*during).Seconds()), profile)
+	}()
+	if err := errors.Join(measure.CompareDoors(ctx, "submission", doors, loads, during), <-profiled); err != nil {
 		return err
 	}
 	fmt.Printf("\npeak memory of Postrider: %.0f MB\n", float64(ours.PeakMemory())/1e6)
