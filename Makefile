@@ -7,6 +7,7 @@ test: setup check
 	go test ./...
 	@if [ -e /usr/include/openssl/evp.h ]; then CGO_ENABLED=1 go test -tags openssl ./mail/dkim; else echo "skipped: signatures by OpenSSL (no headers)"; fi
 	go test ./sim -args -seeds $(SEEDS)
+	FUZZTIME=3s SHARE=8 scripts/fuzz mail/
 	$(MAKE) race
 
 # What can be said about the code without running it.
