@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -23,6 +21,7 @@ type home struct {
 	postgres *measure.Postgres
 	sink     *measure.Sink
 	names    *measure.Process
+	key      string
 	rounds   int
 }
 
@@ -38,8 +37,10 @@ func newHome(ctx context.Context, dir string) (*home, error) {
 	if h.postgres, err = measure.StartPostgres(ctx, dir); err != nil {
 		return nil, err
 	}
-	h.names, err = measure.Start(ctx, dir, h.program, "dev", "--data", filepath.Join(dir, "names"), "--http", "127.0.0.1:0")
-	return h, err
+	if h.names, err = measure.Start(ctx, dir, h.program, "dev", "--data", filepath.Join(dir, "names"), "--http", "127.0.0.1:0"); err != nil {
+		return nil, err
+	}
+	return h, h.seed(ctx)
 }
 
 func (h *home) leave() error { return errors.Join(h.names.Stop(), h.postgres.Stop(), h.sink.Close()) }
@@ -161,23 +162,14 @@ const secret = "a secret for the time of a benchmark"
 
 // fill makes a database with a workspace and so many messages in the queue, none of them due.
 func (h *home) fill(ctx context.Context, database string, r round) error {
-	url, err := h.postgres.Create(ctx, database)
-	if err != nil {
-		return err
-	}
-	seed, err := measure.Start(ctx, h.dir, h.program, "dev", "--http", "127.0.0.1:0", "--data", filepath.Join(h.dir, database+"-seed"), "--database-url", url, "--secret", secret)
-	if err != nil {
-		return err
-	}
-	key := seed.Text("api_key")
-	if err := seed.Stop(); err != nil {
+	if err := h.postgres.Create(ctx, database, seeded); err != nil {
 		return err
 	}
 	door, err := h.serve(ctx, database, "door", "api")
 	if err != nil {
 		return err
 	}
-	err = post(ctx, door.Text("http"), key, r)
+	err = post(ctx, door.Text("http"), h.key, r)
 	return errors.Join(err, door.Stop(), h.postgres.Run(ctx, database, "UPDATE queue_item SET due_at = "+aLongTime+" WHERE lane = 'mail'", "VACUUM ANALYZE", "CHECKPOINT"))
 }
 
@@ -215,23 +207,6 @@ func postBatch(ctx context.Context, url, key string, from, to, domains int) erro
 	for n := from; n < to; n++ {
 		list = append(list, map[string]any{"from": "hello@acme.test", "to": fmt.Sprintf("user%d@d%d.test", n, n%domains), "subject": "Your order", "text": "Thank you."})
 	}
-	body, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/emails/batch", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+key)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("a batch was answered with %s", answer.Status)
-	}
-	return nil
+	_, err := call(ctx, key, http.MethodPost, url+"/v1/emails/batch", list)
+	return err
 }

@@ -92,15 +92,15 @@ func (p *Postgres) URL(database string) string {
 	return fmt.Sprintf("postgres://postgres@/%s?host=%s", database, p.dir)
 }
 
-// Create makes an empty database and returns its address.
-func (p *Postgres) Create(ctx context.Context, database string) (string, error) {
-	if err := p.Run(ctx, "postgres", "CREATE DATABASE "+database); err != nil {
-		return "", err
+// Create makes a database, as a copy of another if one is named; nobody may be connected to that.
+func (p *Postgres) Create(ctx context.Context, database, from string) error {
+	if from != "" {
+		return p.Run(ctx, "postgres", "CREATE DATABASE "+database+" TEMPLATE "+from)
 	}
-	if p.Statements {
-		return p.URL(database), p.Run(ctx, database, "CREATE EXTENSION pg_stat_statements")
+	if err := p.Run(ctx, "postgres", "CREATE DATABASE "+database); err != nil || !p.Statements {
+		return err
 	}
-	return p.URL(database), nil
+	return p.Run(ctx, database, "CREATE EXTENSION pg_stat_statements")
 }
 
 // Run executes statements in a database, on a connection of their own.

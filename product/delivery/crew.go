@@ -20,6 +20,8 @@ const (
 	settleAfter = 2 * node.SayEvery
 	// ownAfter is when it takes them for its own. Between the two nobody begins anything there, and what the former owner had under way ends.
 	ownAfter = settleAfter + 3*node.SayEvery/2
+	// silentFor is when a node that says nothing has lost its paths. Its leases have run out by then, so it sends nothing either.
+	silentFor = leaseFor
 	// leaveFor is how long the paths of a node that is about to stop stay with it, for the same reason.
 	leaveFor = 5 * time.Second
 )
@@ -62,7 +64,7 @@ func (c *crew) others(known []node.Node, now time.Time) []node.Node {
 	for _, n := range known {
 		leaves := n.DrainingAt.Add(leaveFor)
 		switch {
-		case string(n.ID) == c.self, n.Gone(now), !n.DrainingAt.IsZero() && !now.Before(leaves):
+		case string(n.ID) == c.self, now.Sub(n.SeenAt) > silentFor, !n.DrainingAt.IsZero() && !now.Before(leaves):
 			continue
 		case !n.DrainingAt.IsZero():
 			c.noteChange(leaves)
