@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery bench-backlog sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures
+.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures
 
 SEEDS ?= 60
 
@@ -39,6 +39,10 @@ bench-delivery:
 # A million messages in the queue to a hundred thousand domains.
 bench-backlog:
 	go run ./bench/backlog
+
+# One, two and three nodes on one PostgreSQL, and a message's cost against the backlog; -million for the largest one.
+bench-cluster:
+	go run ./bench/cluster
 
 # The simulator at length.
 sim:

@@ -167,12 +167,13 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		return a.Guard.Held(tx, ws, tenants)
 	}})
 	a.Guard = guard.New(w, d, guard.Parts{Stats: a.Stats, Tenants: a.Tenants, Accounts: a.Accounts})
+	settings.Delivery.Nodes = a.Nodes
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
 
 	a.Inbound = inbound.New(w, d, inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks, Keys: keys,
 		Spam: settings.Spam, Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
 
-	settings.API.World, settings.API.Keys, settings.API.Sessions = w, a.Keys, a.Accounts
+	settings.API.World, settings.API.DB, settings.API.Keys, settings.API.Sessions = w, d, a.Keys, a.Accounts
 	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.noteRequest
 	settings.API.Fallback = a.newDashboard(settings)
 	a.API = api.NewServer(settings.API, a.Routes())

@@ -126,6 +126,7 @@ func (s *server) run(ctx context.Context) error {
 		workers.Go(func() { s.app.work(working, s.app.Inbound.HeartBeat()) })
 	}
 	workers.Go(func() { s.app.work(working, s.app.Logs.Writer()) })
+	workers.Go(func() { s.app.work(working, s.app.API.Limits()) })
 	if s.config.Workers {
 		for _, w := range s.app.Workers() {
 			workers.Go(func() { s.app.work(working, w) })

@@ -71,20 +71,31 @@ func (p *Process) Stop() error {
 }
 
 // CPU returns the processor time the program has used.
-func (p *Process) CPU() time.Duration {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+func (p *Process) CPU() time.Duration { return cpuOf(p.cmd.Process.Pid, false) }
+
+// cpuOf returns the processor time that a process has used, and on demand also that of its children that have ended.
+func cpuOf(pid int, withEnded bool) time.Duration {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return 0
 	}
-	// The name of the program stands in brackets and may contain spaces; times are the 12th and 13th field after it.
+	// The name of the program stands in brackets and may contain spaces; times are the 12th and 13th field after it, those of ended
+	// children follow.
 	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
-	user, err1 := strconv.ParseInt(fields[11], 10, 64)
-	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	if err1 != nil || err2 != nil {
-		return 0
+	counted := fields[11:13]
+	if withEnded {
+		counted = fields[11:15]
 	}
 	const ticksPerSecond = 100
-	return time.Duration(user+system) * time.Second / ticksPerSecond
+	var total time.Duration
+	for _, field := range counted {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0
+		}
+		total += time.Duration(ticks) * time.Second / ticksPerSecond
+	}
+	return total
 }
 
 // PeakMemory returns the most memory the program has held, in bytes.

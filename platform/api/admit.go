@@ -97,8 +97,8 @@ func tooMany(bucket Bucket, d limit.Decision) error {
 }
 
 // Count takes one from a bucket of the principal's workspace, or tells how long to wait.
-func (s *Server) Count(p Principal, bucket Bucket) error {
-	taken := s.limiter.Take(string(p.Workspace)+"/"+string(bucket), s.config.Rates(p.Plan, bucket))
+func (s *Server) Count(ctx context.Context, p Principal, bucket Bucket) error {
+	taken := s.callers.Take(ctx, string(p.Workspace)+"/"+string(bucket), s.config.Rates(p.Plan, bucket))
 	if !taken.Allowed {
 		return tooMany(bucket, taken)
 	}
@@ -176,17 +176,7 @@ func (r Route) scopes() []Scope {
 // countRequest takes one from the caller's bucket and tells how much is left.
 func (x *exchange) countRequest() error {
 	route := x.endpoint.Route
-	key, rate := "public/"+x.caller.IP.String(), publicRate
-	if route.Bucket == BucketTracking {
-		key, rate = "tracking/"+x.caller.IP.String(), trackingRate
-	}
-	if x.caller.Workspace != "" {
-		key, rate = string(x.caller.Workspace)+"/"+string(route.Bucket), x.server.config.Rates(x.caller.Plan, route.Bucket)
-	}
-	if x.caller.SessionID != "" && (route.Bucket == BucketRead || route.Bucket == BucketWrite) {
-		key, rate = "session/"+x.caller.SessionID, sessionRate
-	}
-	taken := x.server.limiter.Take(key, rate)
+	taken, rate := x.take(route.Bucket)
 	if !route.Private {
 		header := x.w.Header()
 		header.Set("Ratelimit-Limit", strconv.Itoa(taken.Limit))
@@ -198,6 +188,21 @@ func (x *exchange) countRequest() error {
 		return tooMany(route.Bucket, taken)
 	}
 	return nil
+}
+
+// take takes one from the bucket that the request belongs to: the caller's, or that of the address it comes from.
+func (x *exchange) take(bucket Bucket) (limit.Decision, limit.Rate) {
+	ctx, server := x.r.Context(), x.server
+	switch {
+	case x.caller.SessionID != "" && (bucket == BucketRead || bucket == BucketWrite):
+		return server.callers.Take(ctx, "session/"+x.caller.SessionID, sessionRate), sessionRate
+	case x.caller.Workspace != "":
+		rate := server.config.Rates(x.caller.Plan, bucket)
+		return server.callers.Take(ctx, string(x.caller.Workspace)+"/"+string(bucket), rate), rate
+	case bucket == BucketTracking:
+		return server.limiter.Take("tracking/"+x.caller.IP.String(), trackingRate), trackingRate
+	}
+	return server.limiter.Take("public/"+x.caller.IP.String(), publicRate), publicRate
 }
 
 func (x *exchange) checkMediaType() error {

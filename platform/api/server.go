@@ -21,6 +21,7 @@ import (
 
 	"postrider/platform/db"
 	"postrider/platform/limit"
+	"postrider/platform/queue"
 	"postrider/world"
 )
 
@@ -32,6 +33,8 @@ type Config struct {
 	Rates    Rates
 	// TrustedProxies are the networks whose X-Forwarded-For is believed.
 	TrustedProxies []netip.Prefix
+	// DB is where nodes share how much callers have used of their rates; nil means that this one counts alone.
+	DB *db.DB
 	// Fallback answers what is no route and brings no key, such as the pages of the dashboard. Nil answers 404.
 	Fallback http.Handler
 	// SpoolDir is where large bodies wait until they are complete; empty means the machine's temporary directory.
@@ -56,7 +59,8 @@ type Server struct {
 	config  Config
 	routes  []Route
 	root    router
-	limiter *limit.Limiter
+	limiter *limit.Limiter // by address: a flood of them must not become one of writes
+	callers *limit.Shared  // who has a name
 	bodies  *semaphore.Weighted
 	spooled *semaphore.Weighted
 	origin  *http.CrossOriginProtection
@@ -71,6 +75,7 @@ func NewServer(config Config, routes []Route) *Server {
 	s := &Server{
 		config:  config,
 		limiter: limit.New(config.World.Clock, maxLimiterKeys),
+		callers: limit.NewShared(config.World, config.DB, maxLimiterKeys),
 		bodies:  semaphore.NewWeighted(bodyBudget),
 		spooled: semaphore.NewWeighted(spoolBudget),
 		origin:  http.NewCrossOriginProtection(),
@@ -82,6 +87,11 @@ func NewServer(config Config, routes []Route) *Server {
 	}
 	s.openapi = sync.OnceValue(func() []byte { return Document(config.Info, s.routes) })
 	return s
+}
+
+// Limits returns what tells other nodes how much callers have used of their rates; it has to run wherever requests are answered.
+func (s *Server) Limits() queue.Worker {
+	return queue.Worker{Name: "rate limits", Step: s.callers.Settle, Every: limit.SettleEvery}
 }
 
 // Routes returns every route, for tests and documents.

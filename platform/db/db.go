@@ -167,6 +167,9 @@ func (d *DB) rehearseOnce(ctx context.Context, s statements, fn func(*Tx) error)
 	return err
 }
 
+// Shared tells whether other processes may use the database at the same time.
+func (d *DB) Shared() bool { return d.tables.catalog.others != "" }
+
 // Ping tells whether the database answers.
 func (d *DB) Ping(ctx context.Context) error { return d.engine.ping(ctx) }
 

@@ -1,8 +1,10 @@
-// Package limit says who must wait: token buckets in memory, one per key, for requests per workspace, tries per address and
-// the like.
+// Package limit says who must wait: token buckets, one per key, for requests per workspace, tries per address and the like.
 //
 // A bucket is a single moment, the time at which it will be full again (the generic cell rate algorithm, GCRA), so nothing
-// has to refill it. Buckets live in this process only: several nodes allow together up to their number times the rate.
+// has to refill it. The buckets of a Limiter live in this process only: several nodes allow together up to their number times the
+// rate. Those of a Shared are one for all nodes on a database.
+//
+//	Owns     rate_bucket
 package limit
 
 import (

@@ -11,6 +11,7 @@ import (
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/product/delivery/internal/shape"
+	"postrider/product/email"
 )
 
 // What a path cannot take goes back to the queue and is set aside there, under the name of what it waits for. When the path can
@@ -56,6 +57,10 @@ const (
 // giveBack has a recipient put back, to come again later. It is no attempt. The caller holds mu.
 func (s *Service) giveBack(h *held, back shape.Back) {
 	now := s.world.Clock.Now()
+	if back.Reason == shape.Moved {
+		s.enter(h, h.path, now)
+		return
+	}
 	if s.moves(h, now) {
 		return
 	}
@@ -107,6 +112,9 @@ func (s *Service) putBack(tx *db.Tx, list []returning) error {
 		if err := queue.SetAside(tx, s.config.Node, groups[g], g.waits.key(), g.due); err != nil {
 			return err
 		}
+		if owner, ok := g.waits.handedTo(); ok {
+			tx.Wake(pileTopic(owner))
+		}
 	}
 	return nil
 }
@@ -118,7 +126,7 @@ func (s *Service) wasPutBack(list []returning) {
 	from := s.world.Clock.Now().Add(pullPause)
 	for _, r := range list {
 		s.letGo(r.recipient)
-		if len(s.desk.aside) < maxAside && r.waits.path.Source != tomorrow {
+		if _, handed := r.waits.handedTo(); len(s.desk.aside) < maxAside && r.waits.path.Source != tomorrow && !handed {
 			s.desk.aside[r.waits] = from
 		}
 	}
@@ -137,7 +145,11 @@ func (s *Service) orderPulls(o *order) {
 		switch {
 		case limit == 0 || len(o.pulls) == maxPulls:
 		case !from.After(o.now):
-			o.pulls = append(o.pulls, pull{name, limit})
+			lanes := s.lanes()
+			if !s.crew.owns(name.path) {
+				lanes = lanes[:1] // the rest is for its owner
+			}
+			o.pulls = append(o.pulls, pull{name, limit, lanes})
 		case s.desk.pullAt.IsZero() || from.Before(s.desk.pullAt):
 			s.desk.pullAt = from
 		}
@@ -154,8 +166,13 @@ func (s *Service) restoreAside(ctx context.Context) error {
 			}
 			s.mu.Lock()
 			for _, key := range keys {
-				if parts := strings.Split(key, "\t"); len(parts) == 3 && (parts[0] == s.config.Source || s.sources.state[parts[0]] != nil) {
-					s.desk.aside[asideName{shape.Path{Source: parts[0], Site: shape.Site(parts[1])}, parts[2]}] = time.Time{}
+				parts := strings.Split(key, "\t")
+				if len(parts) != 3 || parts[0] != s.config.Source && s.sources.state[parts[0]] == nil {
+					continue
+				}
+				name := asideName{shape.Path{Source: parts[0], Site: shape.Site(parts[1])}, parts[2]}
+				if lane != email.Lane || s.crew.owns(name.path) {
+					s.desk.aside[name] = time.Time{}
 				}
 			}
 			s.mu.Unlock()

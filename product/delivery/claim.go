@@ -16,6 +16,8 @@ type held struct {
 	due    email.Due
 	domain string     // of the recipient, once it was needed
 	path   shape.Path // once it is known
+	// handed tells that another node has left it to this one.
+	handed bool
 	// assigned tells whether it counts among what its source is about to send.
 	assigned bool
 	// sureUntil is how long no other node can have it: when its lease was last written, and the time of a lease. Guarded by mu.
@@ -30,12 +32,15 @@ type claimDesk struct {
 	// aside is what was set aside, and from when on it may be fetched; pullAt is the earliest of those that are wanted.
 	aside  map[asideName]time.Time
 	pullAt time.Time
+	// handed counts what was handed over of each flow since the last claim; piles are the nodes whose mail is to be fetched.
+	handed map[string]int
+	piles  map[string]bool
 	// after is when it is worth looking again, if the last look brought nothing.
 	after time.Time
 }
 
 func newClaimDesk() claimDesk {
-	return claimDesk{turns: map[queue.Lane]queue.Turn{}, full: map[string]time.Time{}, aside: map[asideName]time.Time{}}
+	return claimDesk{turns: map[queue.Lane]queue.Turn{}, full: map[string]time.Time{}, aside: map[asideName]time.Time{}, handed: map[string]int{}, piles: map[string]bool{}}
 }
 
 const (
@@ -53,6 +58,7 @@ type order struct {
 	room  int
 	now   time.Time
 	pulls []pull
+	piles []string
 	// paused leaves alone what is merely due: the last look at it brought nothing, although something was expected.
 	paused, expected bool
 	turns            map[queue.Lane]queue.Turn
@@ -62,6 +68,7 @@ type order struct {
 type pull struct {
 	what  asideName
 	limit int
+	lanes []queue.Lane
 }
 
 // orderClaims says what may be claimed now. The caller holds mu.
@@ -70,6 +77,7 @@ func (s *Service) orderClaims(now time.Time) order {
 	if o.room <= 0 {
 		return o
 	}
+	s.desk.restHanded(now)
 	for flow, until := range s.desk.full {
 		if until.After(now) {
 			o.full[flow] = until
@@ -81,6 +89,7 @@ func (s *Service) orderClaims(now time.Time) order {
 		o.turns[lane] = s.desk.turns[lane]
 	}
 	s.orderPulls(&o)
+	s.orderPiles(&o)
 	return o
 }
 
@@ -90,16 +99,22 @@ type harvest struct {
 	turns map[queue.Lane]queue.Turn
 	// finished is that of which nothing is set aside any more.
 	finished []asideName
+	// handed are the items that others have left to this node; fetched are the nodes of whose mail nothing is left.
+	handed  map[string]bool
+	fetched []string
 }
 
 // claim leases what the order asks for: first what paths call for, then what is due.
 func (s *Service) claim(tx *db.Tx, o order, token int64) (harvest, error) {
-	h := harvest{turns: map[queue.Lane]queue.Turn{}}
-	var items []queue.Item
+	h := harvest{turns: map[queue.Lane]queue.Turn{}, handed: map[string]bool{}}
 	lease := queue.Lease{Owner: s.config.Node, For: leaseFor, Token: token}
+	items, err := s.claimPiles(tx, o, lease, &h)
+	if err != nil {
+		return h, err
+	}
 	for _, p := range o.pulls {
 		before := len(items)
-		for _, lane := range s.lanes() {
+		for _, lane := range p.lanes {
 			more, err := queue.ClaimAside(tx, lane, p.what.key(), lease, min(p.limit-(len(items)-before), o.room-len(items)))
 			if err != nil {
 				return h, err
@@ -121,7 +136,6 @@ func (s *Service) claim(tx *db.Tx, o order, token int64) (harvest, error) {
 		}
 		items, h.turns[lane] = append(items, more...), turn
 	}
-	var err error
 	h.due, err = s.emails.Look(tx, items)
 	return h, err
 }
@@ -135,6 +149,9 @@ func (s *Service) noteClaims(o order, h harvest) {
 	}
 	for _, name := range h.finished {
 		delete(s.desk.aside, name)
+	}
+	for _, node := range h.fetched {
+		delete(s.desk.piles, node)
 	}
 	if o.expected && len(h.due) == 0 {
 		s.desk.after = o.now.Add(emptyPause)

@@ -47,6 +47,8 @@ type Config struct {
 	MaxInFlight int
 	// MaxHeld bounds the recipients in memory, be they waiting or being mailed.
 	MaxHeld int
+	// Nodes knows who else delivers; without it this node behaves as if it were alone.
+	Nodes *node.Service
 	// Providers is what is known about other servers.
 	Providers Providers
 	// Roots are the authorities by which servers that must prove their names are checked; nil means those of the machine.
@@ -103,6 +105,7 @@ type Service struct {
 	finished    []email.Outcome // wait to be written down
 	returning   []returning     // wait to be put back
 	sources     sources
+	crew        crew
 	desk        claimDesk
 	attempts    map[AttemptKind]int64 // that have ended
 	saved       string                // the state of the shaper as it was last written
@@ -129,6 +132,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(), attempts: map[AttemptKind]int64{},
 	}
 	s.sources = newSources(config)
+	s.crew = crew{self: config.Node}
 	s.encryption = newEncryption(w, d, config)
 	s.routes = newRoutes(w, config, s.table, s.encryption, domains)
 	s.life, s.cutOff = context.WithCancel(context.Background())
@@ -143,6 +147,8 @@ const pathShare = 5
 func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{
 		{Name: "delivery", Step: s.Step, Topics: []string{email.Lane.Topic(), email.LaneOf(s.config.Node).Topic()}, Wake: s.wake, Every: idleLook, Next: s.Next},
+		{Name: "delivery nodes", Step: s.lookAround, Topics: []string{node.Topic}, Every: node.SayEvery, Next: s.nextMeeting},
+		{Name: "delivery handed over", Step: s.fetchHanded, Topics: []string{pileTopic(s.config.Node)}, Every: idleLook},
 		{Name: "delivery leases", Step: s.RenewLeases, Every: renewEvery},
 		{Name: "delivery state", Step: s.saveState, Every: saveEvery},
 		{Name: "delivery sources", Step: s.saveSources, Every: saveEvery},

@@ -1,8 +1,6 @@
 package delivery
 
 import (
-	"encoding/binary"
-	"hash/fnv"
 	"math"
 	"time"
 
@@ -40,6 +38,8 @@ type sourceState struct {
 	date     string
 	sent     int
 	assigned int
+	// rank and of tell which part of what the source may send is this node's: others may send from it too.
+	rank, of int
 }
 
 type ban struct {
@@ -90,13 +90,7 @@ func (s *sources) choose(h *held, site shape.Site, now time.Time) (name string, 
 // affinity is how much a recipient belongs to a source. The highest one wins; if a source goes, only its own recipients move, and
 // each source has recipients by its weight (weighted rendezvous hashing).
 func affinity(recipient string, source node.Source) float64 {
-	sum := fnv.New64a()
-	sum.Write([]byte(source.Name + "\t" + recipient))
-	var mixed [8]byte
-	binary.BigEndian.PutUint64(mixed[:], sum.Sum64())
-	again := fnv.New64a() // names that differ in the last letter only have sums that are close
-	again.Write(mixed[:])
-	chance := (float64(again.Sum64()>>11) + 0.5) / (1 << 53)
+	chance := (float64(mixed(source.Name+"\t"+recipient)>>11) + 0.5) / (1 << 53)
 	return float64(source.Weight) / -math.Log(chance)
 }
 
@@ -114,7 +108,7 @@ func (s *sourceState) freeAt(now time.Time, among bool) time.Time {
 		return never
 	case s.rests.Until.After(now):
 		return s.rests.Until
-	case capped && expected >= most:
+	case capped && expected >= shape.Share(most, s.rank, s.of):
 		return now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour)
 	}
 	return now

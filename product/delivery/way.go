@@ -14,16 +14,16 @@ import (
 const maxLookups = 64
 
 // receive takes what was claimed into memory and finds the way of each.
-func (s *Service) receive(due []email.Due, claimed time.Time) {
+func (s *Service) receive(brought harvest, claimed time.Time) {
 	now := s.world.Clock.Now()
-	for _, d := range due {
+	for _, d := range brought.due {
 		s.mu.Lock()
 		if known := s.held[d.Item.ID]; known != nil { // its lease was lost and won again
 			known.due.Item, known.sureUntil = d.Item, claimed.Add(leaseFor)
 			s.mu.Unlock()
 			continue
 		}
-		h := &held{due: d}
+		h := &held{due: d, handed: brought.handed[d.Item.ID]}
 		s.held[d.Item.ID] = h
 		domain, wait := s.find(h, now)
 		s.mu.Unlock()
@@ -41,7 +41,7 @@ func (s *Service) find(h *held, now time.Time) (domain string, lookUp bool) {
 		s.jobs = append(s.jobs, &job{held: h})
 		return "", false
 	case h.due.Provider == email.Relay:
-		s.enter(h, shape.Path{Source: s.config.Source, Site: shape.Site("relay of " + string(h.due.Workspace))}, now)
+		s.enter(h, shape.Path{Source: s.config.Source, Site: shape.Site(relaySite + string(h.due.Workspace))}, now)
 		return "", false
 	}
 	to, err := address.Parse(h.due.Address)
@@ -91,9 +91,16 @@ func (s *Service) found(domain string) {
 	}
 }
 
-// enter hands a recipient to the shaper, or has it put back if its path takes no more. The caller holds mu.
+// relaySite begins the site of a relay; its workspace follows. It has a space, so no server has that name.
+const relaySite = "relay of "
+
+// enter hands a recipient to the shaper, or to the node whose path it is, or has it put back if its path takes no more. The caller
+// holds mu.
 func (s *Service) enter(h *held, path shape.Path, now time.Time) {
 	h.path = path
+	if s.handsOver(h, now) {
+		return
+	}
 	// Each recipient has a return path of its own and so a transaction of its own: to the shaper it is an email of its own.
 	item := shape.Item{Recipient: h.due.Item.ID, Email: h.due.Item.ID, Domain: h.domain, Tenant: h.due.Flow, Route: h.due.TLS, Class: classOf(h.due.Item.Rank)}
 	if back, ok := s.shaper.Add(now, path, item); !ok {

@@ -28,7 +28,11 @@ func (s *Service) Start(ctx context.Context) error {
 	if err := s.restoreAside(ctx); err != nil {
 		return err
 	}
-	return s.restoreState(ctx)
+	if err := s.restoreState(ctx); err != nil {
+		return err
+	}
+	_, err = s.lookAround(ctx) // before anything is claimed: paths may be others'
+	return err
 }
 
 // round is what one step does, in one transaction.
@@ -44,7 +48,7 @@ type round struct {
 }
 
 func (r *round) empty() bool {
-	return len(r.outcomes) == 0 && len(r.returning) == 0 && len(r.jobs) == 0 && len(r.order.pulls) == 0
+	return len(r.outcomes) == 0 && len(r.returning) == 0 && len(r.jobs) == 0 && len(r.order.pulls) == 0 && len(r.order.piles) == 0
 }
 
 // Step settles finished conversations, puts back what has to wait, counts an attempt for what is about to be sent, and claims what
@@ -67,7 +71,7 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	s.noteClaims(r.order, r.harvest)
 	s.sure(itemsOf(r.taken), r.order.now)
 	s.begin(r.jobs, r.taken)
-	s.receive(r.harvest.due, r.order.now)
+	s.receive(r.harvest, r.order.now)
 	return len(r.jobs) > 0 || len(r.harvest.due) > 0 || len(r.returning) > 0 || s.config.Inline && len(r.outcomes) > 0, nil
 }
 

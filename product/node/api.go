@@ -114,7 +114,7 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q api.Offse
 func (s *Service) newRecord(tx *db.Tx, n Node) record {
 	status := "active"
 	switch {
-	case n.gone(tx.Now()):
+	case n.Gone(tx.Now()):
 		status = "offline"
 	case !n.DrainingAt.IsZero():
 		status = "draining"

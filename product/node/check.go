@@ -37,8 +37,8 @@ type Standing struct {
 }
 
 // check looks at this node from outside, and keeps what it has found. The network is asked outside any transaction.
-func (s *Service) check(ctx context.Context, started time.Time) error {
-	if err := s.say(ctx, started); err != nil { // there must be a row to keep it in
+func (s *Service) check(ctx context.Context) error {
+	if err := s.say(ctx); err != nil { // there must be a row to keep it in
 		return err
 	}
 	found := s.examine(ctx)
@@ -145,7 +145,7 @@ func (s *Service) Findings(tx *db.Tx) ([]standing.Finding, error) {
 	}
 	var all []standing.Finding
 	for _, n := range nodes {
-		if !n.gone(tx.Now()) {
+		if !n.Gone(tx.Now()) {
 			all = append(all, n.Standing.Findings...)
 		}
 	}

@@ -34,11 +34,8 @@ type Node struct {
 	Standing   Standing
 }
 
-// gone tells that a node has not said for a while that it is there.
 // Live tells how many nodes are there now.
 func (s *Service) Live(tx *db.Tx) (int64, error) { return countSeen(tx, tx.Now().Add(-goneAfter)) }
-
-func (n Node) gone(now time.Time) bool { return now.Sub(n.SeenAt) > goneAfter }
 
 const (
 	// sayEvery is how often a node says that it is there, goneAfter when it counts as gone if it does not.
@@ -70,7 +67,9 @@ type Service struct {
 	config Config
 	lane   func(id ID) queue.Lane
 
+	started time.Time
 	leaving atomic.Bool
+	said    atomic.Bool // that this process is there
 }
 
 // New returns the service. lane is the queue of the mail that only a certain node may deliver; the empty id means any.
@@ -78,7 +77,7 @@ func New(w world.World, d *db.DB, config Config, lane func(ID) queue.Lane) *Serv
 	if config.Region == "" {
 		config.Region = "default"
 	}
-	return &Service{world: w, db: d, config: config, lane: lane}
+	return &Service{world: w, db: d, config: config, lane: lane, started: w.Clock.Now()}
 }
 
 // Workers returns what keeps this node in the list.
@@ -86,34 +85,43 @@ func (s *Service) Workers() []queue.Worker {
 	if s.config.ID == "" {
 		return nil
 	}
-	started := s.world.Clock.Now()
 	return []queue.Worker{
-		{Name: "node", Every: sayEvery, Step: func(ctx context.Context) (bool, error) { return false, s.say(ctx, started) }},
-		{Name: "standing of the node", Every: checkEvery, Step: func(ctx context.Context) (bool, error) { return false, s.check(ctx, started) }},
+		{Name: "node", Every: sayEvery, Step: func(ctx context.Context) (bool, error) { return false, s.say(ctx) }},
+		{Name: "standing of the node", Every: checkEvery, Step: func(ctx context.Context) (bool, error) { return false, s.check(ctx) }},
 	}
 }
 
-// Leave tells everyone that this node is about to stop. It is for the list only; delivery drains by itself.
+// Leave tells everyone that this node is about to stop. Others take its paths over, and delivery drains by itself.
 func (s *Service) Leave(ctx context.Context) error {
 	s.leaving.Store(true)
 	if s.config.ID == "" {
 		return nil
 	}
-	return s.db.Write(ctx, func(tx *db.Tx) error { return updateDraining(tx, s.config.ID) })
+	return s.db.Write(ctx, func(tx *db.Tx) error {
+		tx.Wake(Topic)
+		return updateDraining(tx, s.config.ID)
+	})
 }
 
 // say tells everyone that this node is there.
-func (s *Service) say(ctx context.Context, started time.Time) error {
+func (s *Service) say(ctx context.Context) error {
 	if s.leaving.Load() {
 		return nil
 	}
-	return s.db.Write(ctx, func(tx *db.Tx) error {
-		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: started, SeenAt: tx.Now(), Sources: s.config.Sources, Receives: s.config.Receives})
+	err := s.db.Write(ctx, func(tx *db.Tx) error {
+		if !s.said.Load() {
+			tx.Wake(Topic)
+		}
+		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: s.started, SeenAt: tx.Now(), Sources: s.config.Sources, Receives: s.config.Receives})
 		if err != nil {
 			return err
 		}
 		return deleteGone(tx, tx.Now().Add(-forgetAfter))
 	})
+	if err == nil {
+		s.said.Store(true)
+	}
+	return err
 }
 
 // Exists tells whether there is such a node; nodes serve all workspaces.

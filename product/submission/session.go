@@ -73,7 +73,7 @@ func (s *session) Mail(ctx context.Context, from smtp.Path, _ smtp.MailParams) *
 	if err != nil {
 		return smtp.NewReply(553, "5.1.7", "Sender refused: "+err.Error())
 	}
-	if err := s.service.keys.Count(caller, api.BucketSend); err != nil {
+	if err := s.service.keys.Count(ctx, caller, api.BucketSend); err != nil {
 		return s.service.replyTo(err)
 	}
 	if err := s.service.emails.Permit(ctx, s.sender(), sender.Domain); err != nil {

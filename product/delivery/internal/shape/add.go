@@ -13,6 +13,8 @@ const (
 	Unreachable Reason = "unreachable"
 	// Blocked means that the provider blocks too much of our mail.
 	Blocked Reason = "blocked"
+	// Moved means that another node sends on the path from now on.
+	Moved Reason = "moved"
 	// Stopping means that the program ends.
 	Stopping Reason = "stopping"
 )
@@ -44,6 +46,7 @@ func (s *Shaper) Add(now time.Time, to Path, item Item) (Back, bool) {
 		s.shelve(p, at)
 		return back, false
 	}
+	p.moved = false
 	f := s.flowHere(p, item.Tenant, item.Class)
 	mine, mineHere := 0, 0
 	if f != nil {

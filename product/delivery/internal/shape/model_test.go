@@ -361,7 +361,17 @@ func TestNothingIsLostWhenTheClockIsSetBackOrLimitsChange(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		rt.Repeat(map[string]func(*rapid.T){"add": l.add, "take": l.takeAll, "observe": l.observe, "wait": l.wait, "set back": setBack, "change": change})
+		divide := func(t *rapid.T) {
+			of := rapid.IntRange(1, 3).Draw(t, "of")
+			l.Divide(rapid.IntRange(0, of-1).Draw(t, "rank"), of)
+			site := rapid.SampledFrom(crowdedSites).Draw(t, "site")
+			l.Yield(l.now, func(p shape.Path) bool { return p.Site != site })
+			l.collect()
+			if err := l.Audit(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rt.Repeat(map[string]func(*rapid.T){"add": l.add, "take": l.takeAll, "observe": l.observe, "wait": l.wait, "set back": setBack, "change": change, "divide": divide})
 		l.finish(rt)
 	})
 }

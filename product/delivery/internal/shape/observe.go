@@ -98,6 +98,9 @@ const contendedMessages = 20
 // yields tells whether a connection should make room for others: for more urgent mail at once, for other mail after a while.
 func (s *Shaper) yields(c *connection) bool {
 	p := c.path
+	if p.moved {
+		return true
+	}
 	if p.waiting == 0 {
 		return false // it is unused, and so can be had
 	}

@@ -31,6 +31,7 @@ type path struct {
 	next, prev *path
 	line       *flow   // at a limit, if it waits there
 	ticket     *shared // the limit that keeps room for it
+	moved      bool    // another node sends here now; what is open here ends
 	idleSince  instant
 }
 

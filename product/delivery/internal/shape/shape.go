@@ -102,6 +102,8 @@ type Shaper struct {
 	idle   pathList // paths without mail, the longest so first
 	timers timers
 
+	// rank and of tell which share of the limits of all nodes together is this one's.
+	rank, of    int
 	total       *shared
 	shared      map[SharedName]*shared
 	fading      []*shared
@@ -138,7 +140,7 @@ func New(config Config) *Shaper {
 	s := &Shaper{
 		config: config, table: config.Providers, paths: map[Path]*path{}, flows: map[flowKey]*flow{}, accounts: map[accountKey]*account{},
 		groups: map[groupKey]int32{}, shared: map[SharedName]*shared{}, custom: map[SharedName]SharedLimits{}, circuits: map[string]*circuit{},
-		holds: map[holdKey]*hold{}, counts: map[countKey]*count{}, connections: map[ConnectionID]*connection{},
+		holds: map[holdKey]*hold{}, counts: map[countKey]*count{}, connections: map[ConnectionID]*connection{}, of: 1,
 	}
 	s.total = newShared(SharedName{}, SharedLimits{Connections: config.MaxConnections})
 	return s

@@ -96,7 +96,11 @@ func (s *Shaper) SetShared(name SharedName, limits SharedLimits) {
 // limitsOf returns the limits that hold for a name.
 func (s *Shaper) limitsOf(name SharedName) SharedLimits {
 	if custom, ok := s.custom[name]; ok {
-		if name.Kind == OfTenant {
+		switch name.Kind {
+		case OfProvider:
+			custom = s.ours(custom)
+		case OfTenant:
+			custom = s.ours(custom)
 			custom.Connections = orInt(custom.Connections, s.config.Tenant.Connections)
 		}
 		return custom
@@ -104,9 +108,9 @@ func (s *Shaper) limitsOf(name SharedName) SharedLimits {
 	switch name.Kind {
 	case OfProvider:
 		if p := s.table.byName[name.Key]; p != nil {
-			return p.Shared
+			return s.ours(p.Shared)
 		}
-		return s.table.standard.Shared
+		return s.ours(s.table.standard.Shared)
 	case OfSource:
 		return s.config.Source
 	}

@@ -1,0 +1,182 @@
+package limit_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/db/dbtest"
+	"postrider/platform/limit"
+	"postrider/world"
+)
+
+// hundred is a rate with a credit of five.
+var hundred = limit.Rate{Per: time.Second, Count: 50, Burst: 100}
+
+const credit = 5
+
+func quiet(c world.Clock) world.World {
+	return world.World{Clock: c, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+}
+
+// together returns several limiters on one PostgreSQL, each with connections of its own.
+func together(t *testing.T, c world.Clock, count int) ([]*limit.Shared, []*db.DB) {
+	t.Helper()
+	url := dbtest.URL(t, "postgres")
+	var all []*limit.Shared
+	var handles []*db.DB
+	for range count {
+		d, err := db.Open(t.Context(), quiet(c), db.Config{URL: url, Rehearse: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { d.Close() })
+		all, handles = append(all, limit.NewShared(quiet(c), d, 1000)), append(handles, d)
+	}
+	return all, handles
+}
+
+func settle(t *testing.T, all ...*limit.Shared) {
+	t.Helper()
+	for _, s := range all {
+		if _, err := s.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestNodesTogetherAllowWhatOneBucketHoldsAndALittleCredit(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	all, _ := together(t, c, 3)
+	allowed := 0
+	for range 200 {
+		for _, s := range all {
+			if s.Take(t.Context(), "a", hundred).Allowed {
+				allowed++
+			}
+		}
+	}
+	if allowed < 100-2*10 || allowed > 100+3*credit { // bundles that others hold are not lost, but not used either
+		t.Fatalf("%d allowed at once by three nodes with a bucket of 100", allowed)
+	}
+}
+
+func TestOneNodeAloneMayUseAllOfIt(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	all, _ := together(t, c, 2)
+	for i := range 100 {
+		if d := all[0].Take(t.Context(), "a", hundred); !d.Allowed || d.Limit != 100 || d.Remaining != 99-i {
+			t.Fatalf("request %d of a bucket of 100: %+v", i+1, d)
+		}
+	}
+	d := all[0].Take(t.Context(), "a", hundred)
+	if d.Allowed || d.Remaining != 0 || d.RetryAfter <= 0 || d.RetryAfter > 20*time.Millisecond {
+		t.Fatalf("request 101: %+v", d)
+	}
+	c.move(d.RetryAfter)
+	if d := all[0].Take(t.Context(), "a", hundred); !d.Allowed {
+		t.Fatalf("after the wait: %+v", d)
+	}
+}
+
+func TestANodeHearsWithinAMomentWhatOthersHaveAllowed(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	all, _ := together(t, c, 2)
+	for range 60 {
+		all[0].Take(t.Context(), "a", hundred)
+	}
+	settle(t, all[0])
+	all[1].Take(t.Context(), "a", hundred) // on credit, before anything is known
+	settle(t, all[1])
+	if d := all[1].Take(t.Context(), "a", hundred); d.Remaining > 39 || d.Remaining < 25 {
+		t.Fatalf("after 61 of 100 elsewhere: %+v", d)
+	}
+}
+
+func TestWhatIsNotUsedOfABundleIsGivenBack(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	slow := limit.Rate{Per: time.Hour, Count: 100, Burst: 100} // nothing comes back by itself
+	all, _ := together(t, c, 2)
+	for range 40 {
+		all[0].Take(t.Context(), "a", slow)
+	}
+	c.move(2 * time.Second)
+	settle(t, all[0])
+	allowed := 0
+	for range 100 {
+		if all[1].Take(t.Context(), "a", slow).Allowed {
+			allowed++
+		}
+	}
+	if allowed < 60 || allowed > 60+credit {
+		t.Fatalf("%d allowed after 40 of 100 elsewhere", allowed)
+	}
+}
+
+func TestOverTimeNodesTogetherKeepTheRate(t *testing.T) {
+	t.Parallel()
+	c, random := newClock(), rand.New(rand.NewPCG(3, 4))
+	all, _ := together(t, c, 2)
+	allowed, passed := 0, time.Duration(0)
+	for range 1500 {
+		if all[random.IntN(2)].Take(t.Context(), "a", hundred).Allowed {
+			allowed++
+		}
+		step := time.Duration(random.IntN(10)) * time.Millisecond // about four times the rate
+		c.move(step)
+		if passed += step; random.IntN(40) == 0 {
+			settle(t, all...)
+		}
+		most := 100 + int(passed/(20*time.Millisecond)) + 1 + 2*credit
+		if allowed > most {
+			t.Fatalf("%d allowed in %v, at most %d", allowed, passed, most)
+		}
+	}
+	if least := 100 + int(passed/(20*time.Millisecond)) - 40; allowed < least {
+		t.Errorf("%d allowed in %v, at least %d could have been", allowed, passed, least)
+	}
+}
+
+func TestWithoutADatabaseEachNodeCountsForItself(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	all, handles := together(t, c, 2)
+	handles[0].Close()
+	allowed := 0
+	for range 200 {
+		if all[0].Take(t.Context(), "a", hundred).Allowed {
+			allowed++
+		}
+	}
+	if allowed != 100 {
+		t.Errorf("%d allowed by a node without a database", allowed)
+	}
+	embedded := limit.NewShared(quiet(c), dbtest.Open(t, quiet(c), "sqlite"), 100)
+	nobody, end := context.WithCancel(t.Context())
+	end()
+	for i := range 100 {
+		if d := embedded.Take(nobody, "a", hundred); !d.Allowed || d.Remaining != 99-i {
+			t.Fatalf("request %d on the embedded database: %+v", i, d)
+		}
+	}
+	if embedded.Take(nobody, "a", hundred).Allowed {
+		t.Error("101 allowed on the embedded database")
+	}
+}
+
+func BenchmarkTakeShared(b *testing.B) {
+	d := dbtest.Open(b, quiet(world.SystemClock{}), "postgres")
+	s := limit.NewShared(quiet(world.SystemClock{}), d, 1000)
+	rate := limit.Rate{Per: time.Second, Count: 100_000, Burst: 200_000}
+	for b.Loop() {
+		s.Take(context.Background(), "a", rate)
+	}
+}
