@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/db"
 	"postrider/product/plan"
 )
 
@@ -130,6 +131,43 @@ func TestAStreamTellsNothingOfOthersAndEndsWithItsKey(t *testing.T) {
 			t.Errorf("heard %+v with a revoked key", e)
 		}
 	})
+}
+
+func TestAStreamTellsOnlyWhatItsReaderMayRead(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		reader := func(scope string) *listener {
+			made := in.Browse(http.MethodPost, "/v1/api-keys", map[string]any{"name": scope, "scopes": []string{scope}})
+			return listen(t, in, made.Text("key"), "", "")
+		}
+		mail, people, all := reader("email:read"), reader("audience:read"), reader("webhook:read")
+		if made := in.Call(http.MethodPost, "/audience/contacts", map[string]any{"email": "ann@example.net"}); made.Status != http.StatusCreated {
+			t.Fatalf("%d %s", made.Status, made.Raw)
+		}
+		in.Send("bob@example.net")
+		in.Call(http.MethodPatch, "/audience/contacts/ann@example.net", map[string]any{"first_name": "Ann"})
+		mail.expect("email.queued")
+		people.expect("contact.created", "contact.updated")
+		all.expect("contact.created", "email.queued", "contact.updated")
+	})
+}
+
+func TestAStreamEndsWhenTheRightsOfItsReaderChange(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	made := in.Browse(http.MethodPost, "/v1/api-keys", map[string]any{"name": "listener", "scopes": []string{"webhook:read", "email:read"}})
+	l := listen(t, in, made.Text("key"), "", "")
+	err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Exec(`UPDATE apikey_key SET scopes = $1 WHERE id = $2`, `["email:read"]`, made.Text("id"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Clock.Advance(time.Minute)
+	if e, ok := l.next(); ok {
+		t.Errorf("heard %+v with rights that were taken away", e)
+	}
 }
 
 func TestWhatCannotBeStreamedIsRefused(t *testing.T) {
