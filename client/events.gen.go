@@ -36,7 +36,7 @@ func (s *Events) Send(ctx context.Context, body AutomationSending, options ...Ca
 	return do[AutomationSentRecord](ctx, s.client, call{method: "POST", path: "/v1/events/send", body: body, once: true}, options)
 }
 
-// GetStream calls GET /v1/events/stream: follow events as they happen, as server-sent events with the payloads of webhooks. Needs the scope `webhook:read`. Counted in the rate limit `read`.
+// GetStream calls GET /v1/events/stream: follow events as they happen, as server-sent events with the payloads of webhooks. Needs the scope `webhook:read`. Without it, one of `audience:read`, `automation:read`, `domain:read`, `email:read`, `suppression:read`, `tenant:read` is enough, and the answer holds what those allow to read. Counted in the rate limit `read`.
 func (s *Events) GetStream(ctx context.Context, params GetEventsStreamParams, options ...CallOption) (io.ReadCloser, error) {
 	return s.client.open(ctx, call{method: "GET", path: "/v1/events/stream", query: params.values(), accept: "text/event-stream"}, options)
 }

@@ -150,7 +150,8 @@ func (x *exchange) authorise() error {
 		return ErrRole.With("required", route.Roles)
 	}
 	needed := route.scopes()
-	if slices.ContainsFunc(needed, func(s Scope) bool { return !slices.Contains(x.caller.Scopes, s) }) {
+	lacking := slices.ContainsFunc(needed, func(s Scope) bool { return !slices.Contains(x.caller.Scopes, s) })
+	if lacking && !slices.ContainsFunc(route.OrScopes, func(s Scope) bool { return slices.Contains(x.caller.Scopes, s) }) {
 		if x.caller.KeyID == "" {
 			return ErrRole.With("required", needed)
 		}

@@ -26,6 +26,8 @@ type Route struct {
 	Scope Scope
 	// AndScope is a second one that is needed too.
 	AndScope Scope
+	// OrScopes are others of which one is enough instead; the handler then answers with less.
+	OrScopes []Scope
 	// Roles are the roles a session must have one of. Empty means any.
 	Roles []Role
 	// FreshTwoFactor asks for a recent second factor if the user has one.

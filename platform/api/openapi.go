@@ -128,10 +128,7 @@ func describe(route Route, rest string) string {
 	if rest != "" {
 		lines = append(lines, rest)
 	}
-	var scopes []string
-	for _, scope := range route.scopes() {
-		scopes = append(scopes, "`"+string(scope)+"`")
-	}
+	scopes := quoted(route.scopes())
 	switch {
 	case route.Access == Public:
 		lines = append(lines, "Needs no key.")
@@ -142,6 +139,9 @@ func describe(route Route, rest string) string {
 	default:
 		lines = append(lines, "Needs the scope "+strings.Join(scopes, " and ")+".")
 	}
+	if len(route.OrScopes) > 0 {
+		lines = append(lines, "Without it, one of "+strings.Join(quoted(route.OrScopes), ", ")+" is enough, and the answer holds what those allow to read.")
+	}
 	if len(route.Roles) > 0 {
 		lines = append(lines, "The role must be "+alternatives(route.Roles)+".")
 	}
@@ -151,12 +151,14 @@ func describe(route Route, rest string) string {
 	return strings.Join(append(lines, fmt.Sprintf("Counted in the rate limit `%s`.", route.Bucket)), " ")
 }
 
-func alternatives(roles []Role) string {
-	var names []string
-	for _, role := range roles {
-		names = append(names, "`"+string(role)+"`")
+func alternatives(roles []Role) string { return strings.Join(quoted(roles), " or ") }
+
+func quoted[T ~string](names []T) []string {
+	var all []string
+	for _, name := range names {
+		all = append(all, "`"+string(name)+"`")
 	}
-	return strings.Join(names, " or ")
+	return all
 }
 
 // security names the schemes alone: only OAuth has scopes there. Ours are in the description and in x-scopes.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -50,7 +51,8 @@ func (x *exchange) watch(ctx context.Context, end func()) {
 		case <-due:
 		}
 		again := &exchange{server: x.server, w: x.w, r: x.r, endpoint: x.endpoint, caller: Caller{IP: x.caller.IP}}
-		if again.authenticate() != nil || again.authorise() != nil {
+		// What is told follows from the rights it began with, so a change of them ends it, too; the reader comes back with the new ones.
+		if again.authenticate() != nil || again.authorise() != nil || !slices.Equal(again.caller.Scopes, x.caller.Scopes) {
 			end()
 			return
 		}

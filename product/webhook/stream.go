@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"postrider/platform/api"
@@ -28,8 +30,31 @@ var ErrStreams = api.ErrRateLimit.Saying("The workspace has as many streams open
 	With("limit", maxStreams).After(beatEvery)
 
 func (s *Service) streamRoute() api.Route {
-	return api.Route{Method: http.MethodGet, Path: "/events/stream", Scope: "webhook:read", Bucket: api.BucketRead,
+	return api.Route{Method: http.MethodGet, Path: "/events/stream", Scope: webhookRead, OrScopes: slices.Sorted(maps.Values(readScopes)), Bucket: api.BucketRead,
 		Summary: "Follow events as they happen, as server-sent events with the payloads of webhooks.", Handler: api.Handle(s.handleStream)}
+}
+
+// webhookRead lets a caller hear of everything, as a webhook does.
+const webhookRead api.Scope = "webhook:read"
+
+// readScopes say by which right somebody may read, and so hear, what happens to a kind of thing. Other kinds take the right to read webhooks.
+var readScopes = map[string]api.Scope{"email": "email:read", "domain": "domain:read", "contact": "audience:read", "automation": "automation:read",
+	"managed_tenant": "tenant:read", "suppression": "suppression:read"}
+
+// alsoRead are kinds that are read with another: broadcasts are mail, and imports and events of one's own are part of what they belong to.
+var alsoRead = map[string]string{"broadcast": "email", "import": "contact", "event": "automation"}
+
+// mayHear tells whether somebody with these rights may hear of a type of event.
+func mayHear(scopes []api.Scope, eventType string) bool {
+	if slices.Contains(scopes, webhookRead) {
+		return true
+	}
+	family, _, _ := strings.Cut(eventType, ".")
+	if other, ok := alsoRead[family]; ok {
+		family = other
+	}
+	needed, ok := readScopes[family]
+	return ok && slices.Contains(scopes, needed)
 }
 
 // stream is an answer that goes on: the events of one workspace, as they would be posted to a webhook.
@@ -38,6 +63,7 @@ type stream struct {
 	workspace space.ID
 	place     string
 	hears     Endpoint // what it listens to
+	scopes    []api.Scope
 }
 
 type streamRequest struct {
@@ -62,7 +88,7 @@ func (s *Service) handleStream(_ context.Context, caller api.Caller, r streamReq
 	if place == "" {
 		place = r.Since
 	}
-	return stream{service: s, workspace: caller.Workspace, place: place, hears: Endpoint{Events: r.Types, Domains: caller.DomainIDs}}, nil
+	return stream{service: s, workspace: caller.Workspace, place: place, hears: Endpoint{Events: r.Types, Domains: caller.DomainIDs}, scopes: caller.Scopes}, nil
 }
 
 // Stream writes events until the reader goes.
@@ -126,7 +152,7 @@ func (st stream) write(ctx context.Context, out io.Writer, tail *event.Tail) (mo
 
 func (st stream) wants(e event.Event) bool {
 	_, known := st.service.catalogue.byType[e.Type]
-	return known && st.hears.hears(e.Type) && st.hears.concerns(e.Domain, e.Tenant)
+	return known && mayHear(st.scopes, e.Type) && st.hears.hears(e.Type) && st.hears.concerns(e.Domain, e.Tenant)
 }
 
 // wait returns when there may be news, and shows the reader meanwhile that the stream is alive.

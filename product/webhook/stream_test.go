@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/db"
 	"postrider/product/plan"
 )
 
@@ -21,6 +22,7 @@ type heard struct{ id, kind, data string }
 type listener struct {
 	t    *testing.T
 	in   *bufio.Scanner
+	ctx  context.Context
 	stop context.CancelFunc
 }
 
@@ -47,7 +49,7 @@ func listen(t *testing.T, in *apptest.Installation, key, query, lastID string) *
 	if answer.StatusCode != http.StatusOK || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/event-stream") {
 		t.Fatalf("%d %v", answer.StatusCode, answer.Header)
 	}
-	l := &listener{t: t, in: bufio.NewScanner(answer.Body), stop: stop}
+	l := &listener{t: t, in: bufio.NewScanner(answer.Body), ctx: ctx, stop: stop}
 	for l.in.Scan() && l.in.Text() != ": listening" {
 	}
 	return l
@@ -126,10 +128,47 @@ func TestAStreamTellsNothingOfOthersAndEndsWithItsKey(t *testing.T) {
 			t.Fatalf("%d %s", gone.Status, gone.Raw)
 		}
 		in.Clock.Advance(3 * time.Second)
-		if e, ok := ours.next(); ok {
-			t.Errorf("heard %+v with a revoked key", e)
+		if e, ok := ours.next(); ok || ours.ctx.Err() != nil {
+			t.Errorf("the stream went on with a revoked key: %+v", e)
 		}
 	})
+}
+
+func TestAStreamTellsOnlyWhatItsReaderMayRead(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		reader := func(scope string) *listener {
+			made := in.Browse(http.MethodPost, "/v1/api-keys", map[string]any{"name": scope, "scopes": []string{scope}})
+			return listen(t, in, made.Text("key"), "", "")
+		}
+		mail, people, all := reader("email:read"), reader("audience:read"), reader("webhook:read")
+		if made := in.Call(http.MethodPost, "/audience/contacts", map[string]any{"email": "ann@example.net"}); made.Status != http.StatusCreated {
+			t.Fatalf("%d %s", made.Status, made.Raw)
+		}
+		in.Send("bob@example.net")
+		in.Call(http.MethodPatch, "/audience/contacts/ann@example.net", map[string]any{"first_name": "Ann"})
+		mail.expect("email.queued")
+		people.expect("contact.created", "contact.updated")
+		all.expect("contact.created", "email.queued", "contact.updated")
+	})
+}
+
+func TestAStreamEndsWhenTheRightsOfItsReaderChange(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	made := in.Browse(http.MethodPost, "/v1/api-keys", map[string]any{"name": "listener", "scopes": []string{"webhook:read", "email:read"}})
+	l := listen(t, in, made.Text("key"), "", "")
+	err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Exec(`UPDATE apikey_key SET scopes = $1 WHERE id = $2`, `["email:read"]`, made.Text("id"))
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.Clock.Advance(time.Minute)
+	if e, ok := l.next(); ok || l.ctx.Err() != nil {
+		t.Errorf("the stream went on with rights that were taken away: %+v", e)
+	}
 }
 
 func TestWhatCannotBeStreamedIsRefused(t *testing.T) {
