@@ -104,22 +104,27 @@ func (s *simulation) define() (id string, err error) {
 	if err != nil {
 		return "", err
 	}
+	thanks, err := s.must(http.MethodPost, "/templates", fields{"name": "Thanks", "subject": "Thanks", "text": "You are {{LEAD}}"})
+	if err != nil {
+		return "", err
+	}
 	step := func(key, kind string, config fields) fields {
 		return fields{"key": key, "type": kind, "config": config}
 	}
-	mail := func(key, subject, text string, variables fields) fields {
-		return step(key, "send_email", fields{"from": "hello@" + senderDomain, "subject": subject, "text": text, "variables": variables})
+	mail := func(key, subject, text string) fields {
+		return step(key, "send_email", fields{"from": "hello@" + senderDomain, "subject": subject, "text": text})
 	}
 	way := func(from, to, kind string) fields { return fields{"from": from, "to": to, "type": kind} }
 	made, err := s.must(http.MethodPost, "/automations", fields{"name": "Welcome", "status": "enabled", "steps": []fields{
 		step("start", "trigger", fields{"event_name": "user.signed_up", "re_entry": "always"}),
-		mail("hello", "Welcome", "Your code is {{event.code}}", nil),
+		mail("hello", "Welcome", "Your code is {{event.code}}"),
 		step("wait", "delay", fields{"duration": "3 days"}),
 		step("pro", "condition", fields{"type": "rule", "field": "properties.plan", "operator": "eq", "value": "pro"}),
 		step("crm", "http_request", fields{"method": "POST", "url": "http://" + crmAddress + "/leads", "credential_id": credential["id"],
 			"body": fields{"email": fields{"var": "contact.email"}}}),
-		mail("thanks", "Thanks", "You are {{LEAD}}", fields{"LEAD": fields{"var": "steps.crm.output.id"}}),
-		mail("upgrade", "Upgrade", "There is more", nil),
+		step("thanks", "send_email", fields{"from": "hello@" + senderDomain, "subject": "Thanks",
+			"template": fields{"id": thanks["id"], "variables": fields{"LEAD": fields{"var": "steps.crm.output.id"}}}}),
+		mail("upgrade", "Upgrade", "There is more"),
 	}, "connections": []fields{way("start", "hello", "default"), way("hello", "wait", "default"), way("wait", "pro", "default"), way("pro", "crm", "condition_met"),
 		way("pro", "upgrade", "condition_not_met"), way("crm", "thanks", "default")}})
 	id, _ = made["id"].(string)

@@ -76,10 +76,10 @@ func TestARollbackLeavesRunningRunsOnTheirVersion(t *testing.T) {
 	t.Parallel()
 	onBothEngines(t, func(t *testing.T, storage []string) {
 		s := openSeries(t, storage)
-		credential := s.define()
+		credential, template := s.define()
 		first := s.signUp("first@d1.test", "")
 		s.waits("first@d1.test", first)
-		changed := s.definition(credential, "Changed")
+		changed := s.definition(credential, template, "Changed")
 		changed["steps"] = append(changed["steps"].([]object), object{"key": "end", "type": "exit", "config": object{}})
 		changed["connections"] = append(changed["connections"].([]object), object{"from": "last", "to": "end", "type": "default"})
 		s.ask(http.MethodPatch, "/automations/"+s.automation, changed)

@@ -73,7 +73,7 @@ func (s *series) ask(method, path string, body any) object {
 }
 
 // definition is a welcome series whose last mail has a subject.
-func (s *series) definition(credential any, last string) object {
+func (s *series) definition(credential, template any, last string) object {
 	step := func(key, kind string, config object) object {
 		return object{"key": key, "type": kind, "config": config}
 	}
@@ -84,22 +84,24 @@ func (s *series) definition(credential any, last string) object {
 		step("wait", "delay", object{"duration": "3 days"}),
 		step("pro", "condition", object{"type": "rule", "field": "properties.plan", "operator": "eq", "value": "pro"}),
 		step("crm", "http_request", object{"method": "POST", "url": s.crm.URL + "/leads", "credential_id": credential, "body": object{"email": object{"var": "contact.email"}}}),
-		step("last", "send_email", object{"from": "olga@shop.test", "subject": last, "text": "You are {{LEAD}}", "variables": object{"LEAD": object{"var": "steps.crm.output.id"}}}),
+		step("last", "send_email", object{"from": "olga@shop.test", "subject": last,
+			"template": object{"id": template, "variables": object{"LEAD": object{"var": "steps.crm.output.id"}}}}),
 	}, "connections": []object{way("start", "hello", "default"), way("hello", "wait", "default"), way("wait", "pro", "default"), way("pro", "crm", "condition_met"), way("crm", "last", "default")}}
 }
 
-// define makes the series, and returns the credential it shows.
-func (s *series) define() (credential any) {
+// define makes the series, and returns the credential it shows and the template of its last mail.
+func (s *series) define() (credential, template any) {
 	s.t.Helper()
 	u, err := url.Parse(s.crm.URL)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	credential = s.ask(http.MethodPost, "/automation-credentials", object{"name": "CRM", "type": "bearer", "secret": "a secret of the series", "allowed_hosts": []string{u.Host}})["id"]
-	definition := s.definition(credential, "Thanks")
+	template = s.ask(http.MethodPost, "/templates", object{"name": "Thanks", "subject": "Thanks", "text": "You are {{LEAD}}"})["id"]
+	definition := s.definition(credential, template, "Thanks")
 	definition["status"] = "enabled"
 	s.automation = s.ask(http.MethodPost, "/automations", definition)["id"].(string)
-	return credential
+	return credential, template
 }
 
 // signUp begins the run of somebody and returns its id. The program may be killed at a boundary of it.

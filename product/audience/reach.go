@@ -89,7 +89,7 @@ func (s *Service) StillEligible(tx *db.Tx, ws space.ID, target Target, numbers [
 	if err != nil {
 		return nil, err
 	}
-	a.conditions = append(a.conditions, "contact.number {in "+a.Argument(numbers)+"}")
+	a.conditions = append(a.conditions, a.number+" {in "+a.Argument(numbers)+"}") // of the table that is read first, or it would be read whole
 	found, err := selectAimed(tx, a, 0, len(numbers))
 	for _, c := range found {
 		eligible[c.Number] = true

@@ -110,7 +110,7 @@ type answer struct{ number, reason int64 }
 
 // selectReasons tells what stands against mailing contacts that are meant.
 func selectReasons(tx *db.Tx, a *aim, numbers []int64) ([]answer, error) {
-	conditions := append(append([]string{}, a.conditions...), "contact.number {in "+a.Argument(numbers)+"}")
+	conditions := append(append([]string{}, a.conditions...), a.number+" {in "+a.Argument(numbers)+"}")
 	return db.All(tx, func(s db.Scanner) (one answer, err error) {
 		err = s.Scan(&one.number, &one.reason)
 		return one, err
