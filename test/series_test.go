@@ -45,6 +45,11 @@ func TestAWelcomeSeriesKilledAtEveryBoundaryHasTheSameOutcome(t *testing.T) {
 				t.Errorf("the run of %s never came to where %s", address, boundary)
 			}
 		}
+		requests := 0
+		for _, told := range s.asked {
+			requests += len(told)
+		}
+		t.Logf("%d runs, %d deaths, %d requests under %d keys", len(runs), s.deaths, requests, len(s.asked))
 		if len(s.asked) != len(runs) {
 			t.Errorf("%d keys in requests of %d runs", len(s.asked), len(runs))
 		}

@@ -28,6 +28,8 @@ type series struct {
 	asked map[string][]string // requests by idempotency key, guarded by mu
 	// fatal is at which boundary of whose run the program is to be killed; what has happened is gone. Guarded by mu.
 	fatal map[string]string
+	// deaths is how often the program was killed; only the test itself does that.
+	deaths int
 	// deadly takes the wish that the program be killed now; it is answered when that has happened.
 	deadly chan chan struct{}
 }
@@ -142,6 +144,7 @@ func (s *series) reach(address, boundary string) bool {
 func (s *series) die() {
 	s.t.Helper()
 	s.p.kill()
+	s.deaths++
 	s.serve("env", "POSTRIDER_CLOCK_FILE="+s.clockFile())
 }
 
@@ -192,6 +195,7 @@ func (s *series) until(what string, happened func() bool) {
 		select {
 		case killed := <-s.deadly:
 			s.p.kill()
+			s.deaths++
 			close(killed)
 			s.serve("env", "POSTRIDER_CLOCK_FILE="+s.clockFile())
 		case <-time.After(20 * time.Millisecond):

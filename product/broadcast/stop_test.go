@@ -137,3 +137,21 @@ func TestACancelReachesMailThatWaitsForAnotherAttempt(t *testing.T) {
 		}
 	})
 }
+
+// Another node has answered the cancel, so this process knows of it from the database alone.
+func TestMailThatAnotherNodeCalledBackIsNotSent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id, other := h.sent(h.list(crowd(3)...), nil), h.sent(h.list("ann@example.net"), nil)
+		h.hand()
+		h.write(`INSERT INTO email_called_back (broadcast_id, workspace_id, called_at) VALUES ($1, $2, $3)`, id, h.Workspace, h.Clock.Now())
+		h.Deliver()
+		h.follow()
+		if got := h.stats(id, "queued", "delivered", "cancelled"); got != "queued 0, delivered 0, cancelled 3" {
+			t.Error(got)
+		}
+		if got := h.stats(other, "queued", "delivered", "cancelled"); got != "queued 0, delivered 1, cancelled 0" {
+			t.Errorf("another broadcast: %s", got)
+		}
+	})
+}
