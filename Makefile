@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures
+.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures bench-broadcast broadcast-kill
 
 SEEDS ?= 60
 
@@ -44,13 +44,21 @@ bench-backlog:
 bench-cluster:
 	go run ./bench/cluster
 
+# A broadcast to a million people: how fast they are written down, the memory, and mail that goes out beside single messages.
+bench-broadcast:
+	go run ./bench/broadcast -people 1000000 -deliver 100000
+
 # The simulator at length.
 sim:
-	go test ./sim -timeout 60m -args -seeds 1000
+	go test ./sim -timeout 60m -args -seeds 1000 -beats 1
 
 # kill -9, two hundred times under load on each database: what was answered against what arrived.
 kill:
 	go test ./test -run KilledAgainAndAgain -v -timeout 60m -args -kills 200
+
+# kill -9, twenty times during a broadcast to 100,000 people on each database: everybody has it once. Then one that is cancelled half-way.
+broadcast-kill:
+	go test ./test -run 'KilledAgainAndAgainABroadcast|BroadcastThatIsCancelled|CancelThatWasAnswered' -v -count=1 -parallel 1 -timeout 90m -args -broadcast-kills 20 -broadcast-people 100000
 
 # What goes wrong on one machine, a row each: processes, disks, databases, networks and clocks.
 faults: setup

@@ -19,6 +19,11 @@ func (p preferences) OptedOut(tx *db.Tx, ws space.ID, id string, addresses []str
 	return p.app.Audience.OptedOut(tx, ws, id, addresses)
 }
 
+// Left returns those of the contacts that have unsubscribed from everything, or from a list.
+func (p preferences) Left(tx *db.Tx, ws space.ID, list string, contacts []string) (map[string]bool, error) {
+	return p.app.Audience.Left(tx, ws, list, contacts)
+}
+
 // Describe names the topic and the list of an unsubscribe link.
 func (p preferences) Describe(tx *db.Tx, c suppression.Claims) (suppression.About, error) {
 	return p.app.Audience.Describe(tx, c)

@@ -19,6 +19,7 @@ import (
 // network is the internet of the simulation: every domain has mail servers whose moods are drawn from the seed.
 type network struct {
 	clock *clock
+	crm   *crm // nil unless there is one
 
 	mu sync.Mutex
 	// All below is guarded by mu.
@@ -99,6 +100,9 @@ func (n *network) DialContext(_ context.Context, _, address string) (net.Conn, e
 	if dies {
 		panic(crash{"connect"})
 	}
+	if n.isCutOff() {
+		return nil, errRefused
+	}
 	if n.chance(0.08) || n.isBroken(netip.MustParseAddrPort(address).Addr()) {
 		return nil, errRefused
 	}
@@ -107,9 +111,16 @@ func (n *network) DialContext(_ context.Context, _, address string) (net.Conn, e
 		return nil, err
 	}
 	client, server := pipe(&net.TCPAddr{IP: net.IPv4(198, 51, 100, 1), Port: 40000}, remote)
+	if n.crm != nil && address == crmAddress {
+		n.crm.serve(server)
+		return client, nil
+	}
 	client.beforeRead = n.dieAtReply
 	return client, n.serve(server)
 }
+
+// isCutOff tells whether the process is dead without knowing it.
+func (n *network) isCutOff() bool { return n.crm != nil && n.crm.doom.isDead() }
 
 // dieAtReply crashes the process when the server's yes has arrived but nobody has read it yet.
 func (n *network) dieAtReply(arrived []byte) {
@@ -199,6 +210,10 @@ func (m *mailbox) Data(_ context.Context, r io.Reader) *smtp.Reply {
 	raw, err := io.ReadAll(r)
 	if err != nil {
 		return smtp.NewReply(451, "4.3.0", "unreadable")
+	}
+	if m.network.isCutOff() {
+		m.conn.Close()
+		return smtp.NewReply(451, "4.4.2", "lost")
 	}
 	if m.network.chance(0.05) {
 		return smtp.NewReply(451, "4.3.0", "no space")

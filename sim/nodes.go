@@ -27,7 +27,7 @@ func (s *simulation) start(ctx context.Context) error {
 	if url == "" {
 		url = filepath.Join(s.options.Dir, "postrider.db")
 	}
-	d, err := db.Open(ctx, w, db.Config{URL: url, Fault: s.disk})
+	d, err := db.Open(ctx, w, db.Config{URL: url, Fault: s.commit})
 	if err != nil {
 		return err
 	}

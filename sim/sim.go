@@ -80,11 +80,21 @@ type simulation struct {
 
 	blobs blob.Store
 
+	doom doom
+
 	diskMu   sync.Mutex
 	diskFull bool // guarded by diskMu: the writer of the database asks from its own goroutine
 }
 
 var errDiskFull = errors.New("simulated disk is full")
+
+// commit is asked before every commit.
+func (s *simulation) commit() error {
+	if err := s.disk(); err != nil {
+		return err
+	}
+	return s.doom.commit()
+}
 
 func (s *simulation) disk() error {
 	s.diskMu.Lock()

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"postrider/mail/message"
 	"postrider/mail/smtp"
 	"postrider/platform/db/dbtest"
 	"postrider/world"
@@ -47,15 +48,19 @@ type ledger struct {
 	refused  int                  // answers that were neither yes nor a conflict
 	broken   int                  // requests whose connection was lost before the answer
 
+	// talking are the conversations that are held now.
+	talking atomic.Int64
+
 	// manners says how the recipients' server treats a stage of a conversation; nil is friendly.
 	manners atomic.Pointer[func(stage, to string) *smtp.Reply]
 	// hang is how the customer's webhook treats a post before it takes it; nil takes it at once.
 	hang atomic.Pointer[func()]
 }
 
-// arrival is one copy of a message: which node sent it, and when.
+// arrival is one copy of a message: which node sent it, which message it is, and when it came.
 type arrival struct {
 	hello string
+	id    string
 	at    time.Time
 }
 
@@ -82,7 +87,8 @@ func (a *arrivals) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smt
 	return a.mannered("rcpt", a.to)
 }
 func (a *arrivals) Data(_ context.Context, r io.Reader) *smtp.Reply {
-	if _, err := io.Copy(io.Discard, r); err != nil {
+	raw, err := io.ReadAll(r)
+	if err != nil {
 		return smtp.NewReply(451, "4.3.0", "Unreadable")
 	}
 	if refusal := a.mannered("data", a.to); refusal != nil {
@@ -90,20 +96,38 @@ func (a *arrivals) Data(_ context.Context, r io.Reader) *smtp.Reply {
 	}
 	a.mu.Lock()
 	a.arrived[a.to]++
-	a.from[a.to] = append(a.from[a.to], arrival{a.conn.Hello, time.Now()})
+	a.from[a.to] = append(a.from[a.to], arrival{a.conn.Hello, messageID(raw), time.Now()})
 	a.mu.Unlock()
 	a.mannered("answer", a.to)
 	return nil
 }
 func (a *arrivals) Reset()  {}
-func (a *arrivals) Logout() {}
+func (a *arrivals) Logout() { a.talking.Add(-1) }
+
+// messageID is what tells copies of a message from other messages.
+func messageID(raw []byte) string {
+	fields, _, err := message.ReadHeader(raw)
+	if err != nil {
+		return ""
+	}
+	for _, f := range fields {
+		if f.Is("Message-ID") {
+			return strings.TrimSpace(f.Value)
+		}
+	}
+	return ""
+}
 
 func newLedger(t *testing.T) (l *ledger, smtpPort, hook string) {
 	t.Helper()
 	l = &ledger{promised: map[string]string{}, arrived: map[string]int{}, told: map[string]map[string]bool{}, from: map[string][]arrival{}}
 	server, err := smtp.NewServer(smtp.Config{Hostname: "mx.test", Clock: world.SystemClock{}, MaxConnections: 5_000, MaxConnectionsPerIP: 5_000,
 		Handler: func(_ context.Context, conn *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
-			return &arrivals{ledger: l, conn: conn}, l.mannered("hello", "")
+			refusal := l.mannered("hello", "")
+			if refusal == nil {
+				l.talking.Add(1)
+			}
+			return &arrivals{ledger: l, conn: conn}, refusal
 		}})
 	if err != nil {
 		t.Fatal(err)
@@ -321,7 +345,7 @@ func (l *ledger) judge(t *testing.T) {
 // maxInFlightAtKill is more than can have been under way when the process died: what arrives twice was among it.
 const maxInFlightAtKill = 60
 
-// shop makes a workspace with a verified domain and a webhook, and returns its key.
+// shop makes a workspace with a verified domain, and a webhook if one is given, and returns its key.
 func (p *process) shop(t *testing.T, internet *process, hook string, storage []string) string {
 	t.Helper()
 	stdout, stderr, err := run(t, append([]string{"workspace", "create", "--name", "Shop", "--owner-email", "olga@shop.test",
@@ -339,6 +363,9 @@ func (p *process) shop(t *testing.T, internet *process, hook string, storage []s
 	publish(t, internet, registered)
 	if _, verified, err := call(created.APIKey, http.MethodPost, p.HTTP+"/v1/domains/"+registered["id"].(string)+"/verify", nil); err != nil || verified["verified"] != true {
 		t.Fatalf("%v %v", verified, err)
+	}
+	if hook == "" {
+		return created.APIKey
 	}
 	if status, answer, err := call(created.APIKey, http.MethodPost, p.HTTP+"/v1/webhooks", map[string]any{"url": hook, "events": []string{"email.delivered"}}); err != nil || status/100 != 2 {
 		t.Fatalf("%d %v %v", status, answer, err)

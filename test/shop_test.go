@@ -29,16 +29,22 @@ type shop struct {
 
 const shopSecret = "a secret that all runs of this shop share"
 
-// openShop starts an installation on the storage and registers a customer in it.
+// openShop starts an installation on the storage and registers a customer in it, who hears of deliveries by webhook.
 func openShop(t *testing.T, storage ...string) *shop {
 	t.Helper()
-	s := &shop{t: t, internet: start(t, "dev", "--data", t.TempDir(), "--http", "127.0.0.1:0")}
-	var hook string
+	s, hook := newShop(t, storage...)
+	s.key = s.p.shop(t, s.internet, hook, s.storage)
+	return s
+}
+
+// newShop starts an installation that has no customer yet.
+func newShop(t *testing.T, storage ...string) (s *shop, hook string) {
+	t.Helper()
+	s = &shop{t: t, internet: start(t, "dev", "--data", t.TempDir(), "--http", "127.0.0.1:0")}
 	s.ledger, s.port, hook = newLedger(t)
 	s.resolver, s.storage = s.internet.DNS, append(storage, "--data", t.TempDir(), "--secret", shopSecret)
 	s.serve()
-	s.key = s.p.shop(t, s.internet, hook, s.storage)
-	return s
+	return s, hook
 }
 
 func (s *shop) arguments() []string {

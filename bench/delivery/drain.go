@@ -11,7 +11,7 @@ import (
 )
 
 // drain measures delivery alone: a queue that was filled before, until it is empty, against clients that only sign and send.
-func drain(ctx context.Context, h *home, sink *measure.Sink, bare map[string]float64, o options) error {
+func drain(ctx context.Context, h *measure.Home, sink *measure.Sink, bare map[string]float64, o options) error {
 	fmt.Printf("from a full queue, %d connections\n\n%-10s %-10s %12s %12s %14s %9s\n", o.concurrency, "", "", "queued", "delivered/s", "CPU s/1,000", "of bare")
 	for _, size := range o.kilobytes {
 		kilobytes, err := strconv.Atoi(size)
@@ -23,7 +23,7 @@ func drain(ctx context.Context, h *home, sink *measure.Sink, bare map[string]flo
 			return err
 		}
 		sink.Reset()
-		worker, err := h.serve("api,worker")
+		worker, err := h.Serve("api,worker")
 		if err != nil {
 			return err
 		}
@@ -57,12 +57,12 @@ func saveProfile(p *measure.Process, o options, suffix string) error {
 }
 
 // fill puts messages into the queue while nobody delivers.
-func fill(ctx context.Context, h *home, kilobytes int, o options) (int, error) {
-	door, err := h.serve("api,smtp")
+func fill(ctx context.Context, h *measure.Home, kilobytes int, o options) (int, error) {
+	door, err := h.Serve("api,smtp")
 	if err != nil {
 		return 0, err
 	}
-	taken, err := measure.LoadSMTP(ctx, measure.SMTP{Address: door.Text("submission"), Key: h.key, From: "hello@acme.test"}, o.sessions, o.during/2, message(kilobytes))
+	taken, err := measure.LoadSMTP(ctx, measure.SMTP{Address: door.Text("submission"), Key: h.Key, From: "hello@acme.test"}, o.sessions, o.during/2, message(kilobytes))
 	if err != nil {
 		return 0, err
 	}

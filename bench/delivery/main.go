@@ -68,11 +68,11 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer sink.Close()
-	home, err := newHome(ctx, dir, sink.Port, o)
+	home, err := measure.NewHome(ctx, dir, sink, o.concurrency, o.tags)
 	if err != nil {
 		return err
 	}
-	defer home.leave()
+	defer home.Leave()
 	bare, err := bareLoops(ctx, sink, o)
 	if err != nil {
 		return err
@@ -80,12 +80,12 @@ func run(ctx context.Context, o options) error {
 	if err := drain(ctx, home, sink, bare, o); err != nil {
 		return err
 	}
-	ours, err := home.serve("api,smtp,worker")
+	ours, err := home.Serve("api,smtp,worker")
 	if err != nil {
 		return err
 	}
 	defer ours.Stop()
-	key := home.key
+	key := home.Key
 	servers := []server{{"Postrider", measure.SMTP{Address: ours.Text("submission"), Key: key, From: "hello@acme.test"}, ours.CPU, func() error { return saveProfile(ours, o, ".end") }}}
 	if !o.alone && measure.HasPostfix() && measure.HasOpenDKIM() {
 		beside, stop, err := startPostfix(ctx, sink.Port, o.concurrency)

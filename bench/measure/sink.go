@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -16,6 +17,7 @@ type Sink struct {
 	listener net.Listener
 	taken    atomic.Int64
 	last     atomic.Int64 // when the last message was taken, in nanoseconds since 1970
+	watch    atomic.Pointer[func(recipient string, at time.Time)]
 }
 
 // StartSink opens a sink on loopback until Close.
@@ -46,6 +48,9 @@ func (s *Sink) Reset() { s.taken.Store(0) }
 // Taken is how many messages were taken.
 func (s *Sink) Taken() int64 { return s.taken.Load() }
 
+// Watch calls seen with the recipient of every message, from many goroutines at once.
+func (s *Sink) Watch(seen func(recipient string, at time.Time)) { s.watch.Store(&seen) }
+
 // Await waits until so many messages were taken, and returns when the last of them was.
 func (s *Sink) Await(ctx context.Context, count int) (time.Time, error) {
 	for s.taken.Load() < int64(count) {
@@ -62,6 +67,7 @@ func (s *Sink) serve(conn net.Conn) {
 	defer conn.Close()
 	in, out := bufio.NewReaderSize(conn, 64<<10), bufio.NewWriter(conn)
 	fmt.Fprint(out, "220 sink.test ESMTP\r\n")
+	recipient := ""
 	for {
 		if in.Buffered() == 0 && out.Flush() != nil {
 			return
@@ -71,6 +77,11 @@ func (s *Sink) serve(conn net.Conn) {
 			return
 		}
 		switch verb := string(bytes.ToUpper(line[:min(4, len(line))])); verb {
+		case "RCPT":
+			if s.watch.Load() != nil {
+				recipient, _, _ = strings.Cut(string(line[bytes.IndexByte(line, '<')+1:]), ">")
+			}
+			fmt.Fprint(out, "250 2.1.5 OK\r\n")
 		case "EHLO":
 			fmt.Fprint(out, "250-sink.test\r\n250-PIPELINING\r\n250-8BITMIME\r\n250-ENHANCEDSTATUSCODES\r\n250 SIZE 100000000\r\n")
 		case "DATA":
@@ -78,8 +89,12 @@ func (s *Sink) serve(conn net.Conn) {
 			if out.Flush() != nil || !skipMessage(in) {
 				return
 			}
-			s.last.Store(time.Now().UnixNano())
+			now := time.Now()
+			s.last.Store(now.UnixNano())
 			s.taken.Add(1)
+			if seen := s.watch.Load(); seen != nil {
+				(*seen)(recipient, now)
+			}
 			fmt.Fprint(out, "250 2.0.0 taken\r\n")
 		case "QUIT":
 			fmt.Fprint(out, "221 2.0.0 bye\r\n")

@@ -180,3 +180,14 @@ func (s *Service) OptedOut(tx *db.Tx, ws space.ID, topicID string, addresses []s
 	}
 	return out, err
 }
+
+// Left returns those of the contacts, by their ids, that have unsubscribed from everything, or from a list if one is named. Who is not
+// there any more has not.
+func (s *Service) Left(tx *db.Tx, ws space.ID, list string, contacts []string) (map[string]bool, error) {
+	found, err := selectLeft(tx, ws, list, contacts)
+	left := make(map[string]bool, len(found))
+	for _, id := range found {
+		left[id] = true
+	}
+	return left, err
+}

@@ -28,6 +28,14 @@ type Recipient struct {
 	Properties map[string]any
 }
 
+// Meant is a contact as one is counted: who it is, and where.
+type Meant struct {
+	// Number is the contact's place; the next page begins after it.
+	Number  int64
+	ID      ContactID
+	Address string
+}
+
 // Estimate is how many a target has, and how many of them may not be mailed. Nobody is counted as left out twice.
 type Estimate struct {
 	Total, Eligible                                int64
@@ -72,6 +80,19 @@ func (s *Service) Recipients(tx *db.Tx, ws space.ID, target Target, after int64,
 	return asRecipients(tx, known, found)
 }
 
+// Meant is Recipients for whoever writes down who is meant and reads the rest later: much less is read for each.
+func (s *Service) Meant(tx *db.Tx, ws space.ID, target Target, after int64, limit int) ([]Meant, error) {
+	known, err := loadSchema(tx, ws)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newAim(tx, ws, known, target, filter.Stepwise)
+	if err != nil {
+		return nil, err
+	}
+	return selectMeant(tx, a, after, limit)
+}
+
 // StillEligible returns those of the contacts, by number, that may still be mailed. It is asked again when mail is handed over: who left
 // while a broadcast was on its way gets none.
 func (s *Service) StillEligible(tx *db.Tx, ws space.ID, target Target, numbers []int64) (map[int64]bool, error) {
@@ -89,8 +110,8 @@ func (s *Service) StillEligible(tx *db.Tx, ws space.ID, target Target, numbers [
 	if err != nil {
 		return nil, err
 	}
-	a.conditions = append(a.conditions, "contact.number {in "+a.Argument(numbers)+"}")
-	found, err := selectAimed(tx, a, 0, len(numbers))
+	a.conditions = append(a.conditions, a.number+" {in "+a.Argument(numbers)+"}") // of the table that is read first, or it would be read whole
+	found, err := selectMeant(tx, a, 0, len(numbers))
 	for _, c := range found {
 		eligible[c.Number] = true
 	}

@@ -59,15 +59,29 @@ const mailable = "contact.status = 'subscribed' AND contact.suppression IS NULL"
 
 // selectAimed returns recipients that may be mailed, in the order in which they came.
 func selectAimed(tx *db.Tx, a *aim, after int64, limit int) ([]Contact, error) {
-	args := append([]any{}, a.Args...)
-	w := &filter.Writer{Args: args}
+	text, args := a.page(contactColumns, after, limit)
+	return db.All(tx, scanContact, text, args...)
+}
+
+// selectMeant is selectAimed for those who only have to know who it is.
+func selectMeant(tx *db.Tx, a *aim, after int64, limit int) ([]Meant, error) {
+	text, args := a.page("contact.number, contact.id, contact.address", after, limit)
+	return db.All(tx, func(s db.Scanner) (m Meant, err error) {
+		err = s.Scan(&m.Number, &m.ID, &m.Address)
+		return m, err
+	}, text, args...)
+}
+
+// page is the question for some columns of the next recipients.
+func (a *aim) page(columns string, after int64, limit int) (text string, args []any) {
+	w := &filter.Writer{Args: append([]any{}, a.Args...)}
 	conditions := append(append([]string{}, a.conditions...), mailable, a.onList, a.wantsTopic, a.number+" > "+w.Argument(after))
 	most := w.Argument(limit)
-	return db.All(tx, scanContact, db.Composed+`
-		SELECT `+contactColumns+` FROM `+a.from+`
-		WHERE `+strings.Join(conditions, " AND ")+`
-		ORDER BY `+a.number+`
-		LIMIT `+most, w.Args...)
+	return db.Composed + `
+		SELECT ` + columns + ` FROM ` + a.from + `
+		WHERE ` + strings.Join(conditions, " AND ") + `
+		ORDER BY ` + a.number + `
+		LIMIT ` + most, w.Args
 }
 
 // estimate counts who is meant, by the first thing that stands against mailing them.
@@ -110,7 +124,7 @@ type answer struct{ number, reason int64 }
 
 // selectReasons tells what stands against mailing contacts that are meant.
 func selectReasons(tx *db.Tx, a *aim, numbers []int64) ([]answer, error) {
-	conditions := append(append([]string{}, a.conditions...), "contact.number {in "+a.Argument(numbers)+"}")
+	conditions := append(append([]string{}, a.conditions...), a.number+" {in "+a.Argument(numbers)+"}")
 	return db.All(tx, func(s db.Scanner) (one answer, err error) {
 		err = s.Scan(&one.number, &one.reason)
 		return one, err

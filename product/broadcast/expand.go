@@ -22,7 +22,7 @@ func (s *Service) start(ctx context.Context, seen Broadcast) error {
 // expand writes down the next recipients. How far it is moves in the same transaction.
 func (s *Service) expand(ctx context.Context, seen Broadcast) error {
 	return s.change(ctx, seen, func(tx *db.Tx, b *Broadcast) error {
-		found, err := s.parts.Audience.Recipients(tx, b.Workspace, b.Target, b.place, expandPage)
+		found, err := s.parts.Audience.Meant(tx, b.Workspace, b.Target, b.place, expandPage)
 		if isMissing(err) {
 			return s.fail(tx, b, reasonAudience, "The audience, segment or topic was deleted before all recipients were known.")
 		}

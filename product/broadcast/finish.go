@@ -78,44 +78,59 @@ func (s *Service) settleRest(tx *db.Tx, b Broadcast, state email.State, why prob
 // recallPage is how many mails one transaction calls back.
 const recallPage = 500
 
-// recall calls mail of a cancelled broadcast back that waits in the mail queue. It tells whether there may be more.
+// recall calls mail of a cancelled broadcast back: what waits for its first attempt, then what waits for another. It tells whether there
+// may be more.
 func (s *Service) recall(ctx context.Context, seen Broadcast) (again bool, err error) {
 	err = s.change(ctx, seen, func(tx *db.Tx, b *Broadcast) error {
-		rows, err := selectOpen(tx, b.ID, email.Queued, b.place, recallPage)
+		rows, err := selectOpen(tx, b.ID, email.Queued, 0, recallPage)
+		if err == nil && len(rows) == 0 {
+			if rows, err = selectOpen(tx, b.ID, email.Sending, b.place, recallPage); len(rows) > 0 {
+				b.place = rows[len(rows)-1].Contact
+			}
+		}
 		if err != nil {
 			return err
 		}
 		if again = len(rows) > 0; !again {
 			return s.rest(tx, b)
 		}
-		b.place = rows[len(rows)-1].Contact
-		ids := make([]email.ID, len(rows))
-		for i, r := range rows {
-			ids[i] = r.Email
-		}
-		recalled, err := s.parts.Emails.Recall(tx, ids)
-		if err != nil {
-			return err
-		}
-		back := make(map[email.ID]bool, len(recalled))
-		for _, id := range recalled {
-			back[id] = true
-		}
-		var change counts
-		for _, r := range rows {
-			if !back[r.Email] {
-				continue // a server is being asked, or has been
-			}
-			change.move(r.State, email.Cancelled, 1)
-			r.State, r.UpdatedAt = email.Cancelled, tx.Now()
-			r.Problem = &problem{Stage: atDelivery, Reason: reasonCancel, Message: cancelMessage, At: api.Time(tx.Now())}
-			if err := updateRecipient(tx, r); err != nil {
-				return err
-			}
-		}
-		return addCounts(tx, b.ID, change)
+		return s.recallRows(tx, b, rows)
 	})
 	return again, err
+}
+
+// recallRows calls the mail of some rows back. Rows of mail that a server is being asked to take, or has taken, are left for the follower
+// of events, and say that they are being sent.
+func (s *Service) recallRows(tx *db.Tx, b *Broadcast, rows []recipient) error {
+	ids := make([]email.ID, len(rows))
+	for i, r := range rows {
+		ids[i] = r.Email
+	}
+	recalled, err := s.parts.Emails.Recall(tx, ids)
+	if err != nil {
+		return err
+	}
+	back := make(map[email.ID]bool, len(recalled))
+	for _, id := range recalled {
+		back[id] = true
+	}
+	var change counts
+	for _, r := range rows {
+		before := r.State
+		if r.State = email.Sending; back[r.Email] {
+			r.State = email.Cancelled
+			r.Problem = &problem{Stage: atDelivery, Reason: reasonCancel, Message: cancelMessage, At: api.Time(tx.Now())}
+		}
+		if r.State == before {
+			continue
+		}
+		change.move(before, r.State, 1)
+		r.UpdatedAt = tx.Now()
+		if err := updateRecipient(tx, r); err != nil {
+			return err
+		}
+	}
+	return addCounts(tx, b.ID, change)
 }
 
 const cancelMessage = "The broadcast was cancelled before the mail was sent."

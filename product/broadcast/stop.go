@@ -31,10 +31,10 @@ func (s *Service) alter(ctx context.Context, ws space.ID, id string, change func
 	return record, err
 }
 
-// cancel stops a broadcast. Nobody else is handed over from now on; mail that waits in the mail queue is called back soon after, and
-// what went out stays out.
+// cancel stops a broadcast. Once it is answered nobody else is handed over, and no mail that was goes to a server: what a conversation of
+// this process has not ended breaks off. Rows of mail that waits in the mail queue are settled soon after. What went out stays out.
 func (s *Service) cancel(ctx context.Context, ws space.ID, id string) (Record, error) {
-	return s.alter(ctx, ws, id, func(tx *db.Tx, b *Broadcast) error {
+	record, err := s.alter(ctx, ws, id, func(tx *db.Tx, b *Broadcast) error {
 		if b.Status != Scheduled && b.Status != Queued && b.Status != Sending {
 			return b.refuse(Scheduled, Queued, Sending)
 		}
@@ -49,8 +49,15 @@ func (s *Service) cancel(ctx context.Context, ws space.ID, id string) (Record, e
 		if !begun {
 			return s.rest(tx, b)
 		}
+		if err := s.parts.Emails.CallBack(tx, b.Workspace, string(b.ID)); err != nil {
+			return err
+		}
 		return s.wake(tx, b, tx.Now())
 	})
+	if err == nil {
+		s.parts.Emails.CalledBack(string(record.ID))
+	}
+	return record, err
 }
 
 // pause holds a broadcast where it is. What has been handed over goes out.

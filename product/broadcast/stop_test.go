@@ -88,3 +88,70 @@ func TestAnotherProcessTakesOverWithoutDoublingAnybody(t *testing.T) {
 		}
 	})
 }
+
+func TestACancelStopsMailThatWaitsInTheQueueAtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list(crowd(6)...), nil)
+		h.hand()
+		used := h.used()
+		h.must(200, "POST", "/broadcasts/"+id+"/cancel", nil)
+		h.Deliver() // before anybody has called a single mail back
+		h.follow()
+
+		if got := h.stats(id, "recipients", "queued", "delivered", "cancelled"); got != "recipients 6, queued 0, delivered 0, cancelled 6" {
+			t.Error(got)
+		}
+		if got := strings.Count(h.roster(id, "&status=cancelled"), "(broadcast_cancelled)"); got != 6 || h.used() != used-6 {
+			t.Errorf("%d are told why, %d emails counted after %d", got, h.used(), used)
+		}
+		for _, address := range crowd(6) {
+			if n := len(h.Mailbox(address)); n != 0 {
+				t.Errorf("%s has %d mails", address, n)
+			}
+		}
+		h.finish()
+		if got := h.stats(id, "queued", "cancelled"); got != "queued 0, cancelled 6" {
+			t.Errorf("counted twice: %s", got)
+		}
+	})
+}
+
+func TestACancelReachesMailThatWaitsForAnotherAttempt(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list("ann@example.net", "defer@example.net"), nil)
+		h.finish()
+		if got := h.roster(id, ""); got != "ann delivered, defer sending" {
+			t.Fatal(got)
+		}
+		h.must(200, "POST", "/broadcasts/"+id+"/cancel", nil)
+		h.hand()
+		if got := h.roster(id, ""); got != "ann delivered, defer cancelled (broadcast_cancelled)" || h.stats(id, "queued", "delivered", "cancelled") != "queued 0, delivered 1, cancelled 1" {
+			t.Errorf("%s; %s", got, h.stats(id, "queued", "delivered", "cancelled"))
+		}
+		h.Clock.Advance(24 * time.Hour)
+		h.finish()
+		if n := len(h.Mailbox("defer@example.net")); n != 0 {
+			t.Errorf("%d mails after the cancel", n)
+		}
+	})
+}
+
+// Another node has answered the cancel, so this process knows of it from the database alone.
+func TestMailThatAnotherNodeCalledBackIsNotSent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id, other := h.sent(h.list(crowd(3)...), nil), h.sent(h.list("ann@example.net"), nil)
+		h.hand()
+		h.write(`INSERT INTO email_called_back (broadcast_id, workspace_id, called_at) VALUES ($1, $2, $3)`, id, h.Workspace, h.Clock.Now())
+		h.Deliver()
+		h.follow()
+		if got := h.stats(id, "queued", "delivered", "cancelled"); got != "queued 0, delivered 0, cancelled 3" {
+			t.Error(got)
+		}
+		if got := h.stats(other, "queued", "delivered", "cancelled"); got != "queued 0, delivered 1, cancelled 0" {
+			t.Errorf("another broadcast: %s", got)
+		}
+	})
+}

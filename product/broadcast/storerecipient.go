@@ -22,7 +22,7 @@ func scanRecipient(s db.Scanner) (r recipient, err error) {
 }
 
 // insertRecipients writes who a broadcast is for.
-func insertRecipients(tx *db.Tx, b Broadcast, found []audience.Recipient, newID func() string) error {
+func insertRecipients(tx *db.Tx, b Broadcast, found []audience.Meant, newID func() string) error {
 	values := make([]any, 0, 8*len(found))
 	for _, r := range found {
 		values = append(values, newID(), b.Workspace, b.ID, r.Number, r.ID, r.Address, Pending, tx.Now())

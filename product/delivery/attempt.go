@@ -168,8 +168,12 @@ func (t *talk) send(ctx context.Context) (decided bool) {
 	if !usable {
 		t.connection.lose()
 	}
-	if errors.Is(err, errLeaseOver) {
+	switch {
+	case errors.Is(err, errLeaseOver):
 		t.leaseOver()
+		return true
+	case errors.Is(err, errCalledBack):
+		t.calledBack()
 		return true
 	}
 	r := result.Recipients[0]

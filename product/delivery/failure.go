@@ -36,6 +36,14 @@ func (t *talk) leaseOver() {
 	t.service.decide(&t.outcome)
 }
 
+// calledBack ends an attempt, and with it the mail, before the server had the message.
+func (t *talk) calledBack() {
+	a := &t.outcome.Attempt
+	a.Stage, a.Outcome, t.heard.Failure = smtp.StageData, email.AttemptDeferred, shape.OurOwn
+	a.Response = "The mail was cancelled during the conversation; the message was not handed over."
+	t.outcome.Decision = email.CalledBack
+}
+
 // dnsFailed notes that no server could be found. That says nothing about any of them.
 func (t *talk) dnsFailed(err error) {
 	a := &t.outcome.Attempt

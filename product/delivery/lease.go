@@ -61,9 +61,15 @@ func (s *Service) sure(items []queue.Item, asked time.Time) {
 	}
 }
 
+// errCalledBack keeps a message from being sent whose sender cancelled it while the conversation was held.
+var errCalledBack = errors.New("the message was called back")
+
 // permit is asked at the last moment before a server has the message.
 func (t *talk) permit() error {
 	s := t.service
+	if s.emails.IsCalledBack(t.job.taken.Email) {
+		return errCalledBack
+	}
 	if s.config.Inline { // nothing renews leases while a conversation is held
 		return nil
 	}

@@ -8,7 +8,7 @@ import (
 
 // AttemptKind is what attempts are counted by: what followed, and who runs the mailbox.
 type AttemptKind struct {
-	// Outcome is delivered, deferred, refused or given_up.
+	// Outcome is delivered, deferred, refused, given_up or called_back.
 	Outcome string
 	ISP     string
 }
@@ -27,7 +27,8 @@ func (s *Service) Numbers() Numbers {
 	return Numbers{Attempts: maps.Clone(s.attempts), Connections: len(s.connections), Held: len(s.held)}
 }
 
-var outcomeNames = map[email.Decision]string{email.Done: "delivered", email.Later: "deferred", email.Refused: "refused", email.GivenUp: "given_up"}
+var outcomeNames = map[email.Decision]string{email.Done: "delivered", email.Later: "deferred", email.Refused: "refused", email.GivenUp: "given_up",
+	email.CalledBack: "called_back"}
 
 // countAttempt counts an attempt that has ended. The caller holds mu.
 func (s *Service) countAttempt(o email.Outcome) {

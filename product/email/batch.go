@@ -27,6 +27,8 @@ type batch struct {
 	events   []event.Event
 	// stops are the recipients who may not be mailed; see findStops.
 	stops map[RecipientID]*stop
+	// calledBack are the broadcasts whose mail the sender wants back; see findCalledBack.
+	calledBack map[string]bool
 }
 
 type attemptRow struct {

@@ -138,50 +138,6 @@ func IsQuota(err error) bool {
 	return errors.Is(err, plan.ErrMonthlyQuota) || errors.Is(err, plan.ErrDailyQuota)
 }
 
-// Recall cancels those of the emails that no server has been asked to take yet, and returns them. What was counted for them is given
-// back. Each must have one recipient.
-func (s *Service) Recall(tx *db.Tx, ids []ID) (recalled []ID, err error) {
-	waiting, err := selectWaiting(tx, ids)
-	if err != nil || len(waiting) == 0 {
-		return nil, err
-	}
-	items := make([]queue.Item, len(waiting))
-	for i, recipient := range waiting {
-		items[i] = queue.Item{ID: recipient}
-	}
-	b, err := s.loadBatch(tx, items)
-	if err != nil {
-		return nil, err
-	}
-	var done []string
-	for _, item := range items {
-		r := b.recipients[RecipientID(item.ID)]
-		if r == nil || r.State != Queued {
-			continue // picked up since
-		}
-		if err := b.recall(r); err != nil {
-			return nil, err
-		}
-		recalled, done = append(recalled, r.Email), append(done, item.ID)
-	}
-	if err := queue.Finish(tx, done...); err != nil {
-		return nil, err
-	}
-	return recalled, b.save(tx)
-}
-
-func (b *batch) recall(r *Recipient) error {
-	e := b.emails[r.Email]
-	was := b.change(r)
-	b.setState(r, Cancelled)
-	r.NextAttemptAt = time.Time{}
-	b.events = append(b.events, b.service.newEvent(e, nil, "email.cancelled", "", b.tx.Now(), extras{change: was}))
-	if err := b.service.plans.ReturnEmails(b.tx, e.Workspace, e.CreatedAt, 1); err != nil {
-		return err
-	}
-	return b.service.tenants.Return(b.tx, e.Workspace, e.Tenant, 1, e.CreatedAt)
-}
-
 // CheckTags notes what is wrong with the tags of mail.
 func CheckTags(wrong *api.Fields, tags []Tag) []Tag { return checkTags(wrong, tags) }
 

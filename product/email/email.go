@@ -3,7 +3,8 @@
 // Accept stores an email with its recipients, its first event and its queue items in one transaction. Delivery, a floor above, takes
 // recipients when they are due and reports what happened to them; Record writes that down.
 //
-//	Owns     email, email_content, email_recipient, email_attachment, email_attempt, email_tracking, email_swept, email_unswept
+//	Owns     email, email_content, email_recipient, email_attachment, email_attempt, email_tracking, email_swept, email_unswept,
+//	         email_called_back
 //	Queues   mail (one item a recipient)
 //	Emits    email.queued, .scheduled, .accepted, .sent, .delivered, .delivery_delayed, .bounced, .failed, .suppressed,
 //	         .complained, .cancelled, .opened, .clicked
@@ -253,6 +254,7 @@ type Service struct {
 	swept         space.ID // whose old contents were looked at last; the worker's own
 	templates     *template.Service
 	delay         Delay
+	calls         calls
 	// archives bounds how many archives are held in memory to be looked into.
 	archives *semaphore.Weighted
 }

@@ -34,6 +34,8 @@ const (
 	Refused
 	// GivenUp means that we stop trying.
 	GivenUp
+	// CalledBack means that the sender wanted the message back before a server had it.
+	CalledBack
 )
 
 // Record writes down what became of recipients that were taken, in one transaction for all of them. An attempt is recorded even
@@ -57,11 +59,18 @@ func (s *Service) Record(tx *db.Tx, outcomes []Outcome) error {
 			done = append(done, o.Taken.Item.ID)
 			continue
 		}
-		if o.Decision == Later && o.Attempt.Number < r.Attempts {
+		if (o.Decision == Later || o.Decision == CalledBack) && o.Attempt.Number < r.Attempts {
 			continue // this worker was taken for dead: the attempt is recorded as lost, and another is under way
 		}
 		b.attempts = append(b.attempts, attemptRow{*r, o.Attempt})
-		if r.State == Sending {
+		switch {
+		case r.State != Sending:
+		case o.Decision == CalledBack:
+			r.NextAttemptAt = o.Attempt.FinishedAt // the attempt is known of
+			if err := b.recall(r); err != nil {
+				return err
+			}
+		default:
 			b.apply(r, o)
 		}
 		if o.Decision != Later || r.State.Terminal() {

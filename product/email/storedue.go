@@ -1,8 +1,11 @@
 package email
 
 import (
+	"time"
+
 	"postrider/platform/db"
 	"postrider/platform/queue"
+	"postrider/platform/space"
 	"postrider/product/domain"
 )
 
@@ -37,10 +40,34 @@ func selectDue(tx *db.Tx, items []queue.Item) (map[string]dueRow, error) {
 	return rows, err
 }
 
-// selectWaiting serves work across workspaces.
+// selectWaiting returns the recipients whom nobody speaks to a server about: their first attempt is to come, or another. It serves work
+// across workspaces.
 func selectWaiting(tx *db.Tx, emails []ID) ([]string, error) {
 	return db.All(tx, db.Value[string], `
 		SELECT id FROM email_recipient
-		WHERE email_id {in $1} AND state = 'queued'
+		WHERE email_id {in $1} AND (state = 'queued' OR state = 'sending' AND next_attempt_at IS NOT NULL)
 		ORDER BY id`, emails)
+}
+
+func insertCalledBack(tx *db.Tx, ws space.ID, broadcast string) error {
+	_, err := tx.Exec(`
+		INSERT INTO email_called_back (broadcast_id, workspace_id, called_at)
+		VALUES ($1, $2, $3)
+		ON CONFLICT (broadcast_id) DO NOTHING`, broadcast, ws, tx.Now())
+	return err
+}
+
+// selectCalledBack serves delivery, which works across workspaces.
+func selectCalledBack(tx *db.Tx, broadcasts []string) ([]string, error) {
+	return db.All(tx, db.Value[string], `
+		SELECT broadcast_id FROM email_called_back
+		WHERE broadcast_id {in $1}`, broadcasts)
+}
+
+// deleteCalledBack forgets what is of no more use, of all workspaces.
+func deleteCalledBack(tx *db.Tx, before time.Time) error {
+	_, err := tx.Exec(`
+		DELETE FROM email_called_back
+		WHERE called_at < $1`, before)
+	return err
 }

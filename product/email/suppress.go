@@ -45,7 +45,10 @@ func (b *batch) findStops() error {
 	if err := b.service.suppressions.Hit(b.tx, found); err != nil {
 		return err
 	}
-	return b.findOptOuts(asked)
+	if err := b.findOptOuts(asked); err != nil {
+		return err
+	}
+	return b.findLeavers(asked)
 }
 
 // stop is why somebody may not be mailed.

@@ -36,6 +36,9 @@ func (s *Service) Take(tx *db.Tx, items []queue.Item) ([]Taken, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := batch.findCalledBack(); err != nil {
+		return nil, err
+	}
 	if err := batch.findStops(); err != nil {
 		return nil, err
 	}
@@ -43,6 +46,11 @@ func (s *Service) Take(tx *db.Tx, items []queue.Item) ([]Taken, error) {
 	var done []string
 	for _, item := range items {
 		r, ok := batch.recipients[RecipientID(item.ID)]
+		if ok && batch.isCalledBack(r) {
+			if err := batch.recall(r); err != nil {
+				return nil, err
+			}
+		}
 		if !ok || batch.settledAlready(r) {
 			done = append(done, item.ID)
 			continue

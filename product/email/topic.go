@@ -15,6 +15,8 @@ type Topics interface {
 	TopicExists(tx *db.Tx, ws space.ID, id string) (bool, error)
 	// OptedOut returns those of the addresses, as suppression.Key writes them, that do not want mail about a topic.
 	OptedOut(tx *db.Tx, ws space.ID, id string, addresses []string) (map[string]bool, error)
+	// Left returns those of the contacts, by their ids, that have unsubscribed from everything, or from a list if one is named.
+	Left(tx *db.Tx, ws space.ID, list string, contacts []string) (map[string]bool, error)
 }
 
 const noSuchTopic = "There is no such topic."
@@ -70,6 +72,37 @@ func (b *batch) findOptOuts(asked []*Recipient) error {
 		for _, r := range recipients {
 			if out[suppression.Key(r.Address)] {
 				b.stops[r.ID] = &stop{"topic_opt_out", "The recipient does not want mail about this topic."}
+			}
+		}
+	}
+	return nil
+}
+
+// findLeavers finds those who unsubscribed while mail to many waited for them.
+func (b *batch) findLeavers(asked []*Recipient) error {
+	type question struct {
+		workspace space.ID
+		list      string
+	}
+	groups := map[question][]*Recipient{}
+	for _, r := range asked {
+		if e := b.emails[r.Email]; e.Contact != "" && e.ListUnsubscribe && b.stops[r.ID] == nil {
+			q := question{r.Workspace, e.List}
+			groups[q] = append(groups[q], r)
+		}
+	}
+	for q, recipients := range groups {
+		contacts := make([]string, len(recipients))
+		for i, r := range recipients {
+			contacts[i] = b.emails[r.Email].Contact
+		}
+		left, err := b.service.topics.Left(b.tx, q.workspace, q.list, contacts)
+		if err != nil {
+			return err
+		}
+		for _, r := range recipients {
+			if left[b.emails[r.Email].Contact] {
+				b.stops[r.ID] = &stop{"unsubscribed", "The recipient unsubscribed before the mail was sent."}
 			}
 		}
 	}
