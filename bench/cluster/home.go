@@ -91,8 +91,18 @@ func (h *home) drain(ctx context.Context, r round) (f figures, err error) {
 		return f, ctx.Err()
 	case <-time.After(r.settle):
 	}
+	if err := h.postgres.Await(ctx, database, followed); err != nil {
+		return f, err
+	}
 	return h.watch(ctx, database, nodes, r)
 }
+
+// followed tells whether everything that came in with the mail has been counted, indexed and told, so that delivery alone is measured. Followers of
+// a few kinds of events stay behind by some hundred others.
+const followed = `
+	SELECT NOT EXISTS (
+		SELECT 1 FROM event_follower AS f
+		WHERE EXISTS (SELECT 1 FROM event AS e WHERE (e.tx_id, e.seq) > (f.tx_id, f.seq) ORDER BY e.tx_id, e.seq OFFSET 600))`
 
 // watch makes the mail due and measures.
 func (h *home) watch(ctx context.Context, database string, nodes []*measure.Process, r round) (f figures, err error) {

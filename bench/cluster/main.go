@@ -66,6 +66,7 @@ func run(ctx context.Context, o options) (err error) {
 func againstNodes(ctx context.Context, h *home, o options) error {
 	fmt.Printf("%-26s %12s %8s %16s %16s %16s\n", "", "delivered/s", "ratio", "nodes s/1,000", "database s/1,000", "together")
 	var one figures
+	var names []string
 	var costs [][]string
 	for _, apart := range []bool{true, false} {
 		for count := 1; count <= o.nodes && (apart || o.shared); count++ {
@@ -85,15 +86,11 @@ func againstNodes(ctx context.Context, h *home, o options) error {
 				one = got
 			}
 			fmt.Printf("%-26s %12.0f %7.2fx %16.2f %16.2f %16.2f\n", name, got.rate, got.rate/one.rate, got.nodes, got.database, got.nodes+got.database)
-			costs = append(costs, append([]string{name}, got.statements...))
+			names, costs = append(names, name), append(costs, got.statements)
 		}
 	}
-	for _, lines := range []([]string){costs[0], costs[len(costs)-1]} {
-		fmt.Printf("\nwhere the time of PostgreSQL goes, %s\n", lines[0])
-		for _, line := range lines[1:] {
-			fmt.Println(line)
-		}
-	}
+	showCosts(names[0], costs[0])
+	showCosts(names[len(names)-1], costs[len(costs)-1])
 	return nil
 }
 
@@ -105,6 +102,7 @@ func againstBacklog(ctx context.Context, h *home, o options) error {
 	}
 	fmt.Printf("\none node, %s from each backlog\n%-26s %12s %16s %16s %16s %8s\n", o.during, "", "delivered/s", "nodes s/1,000", "database s/1,000", "together", "ratio")
 	var small figures
+	var costs []string
 	for _, size := range sizes {
 		got, err := h.drain(ctx, round{messages: size, domains: o.domains, nodes: 1, apart: true, settle: 3 * time.Second, during: o.during})
 		if err != nil {
@@ -114,8 +112,17 @@ func againstBacklog(ctx context.Context, h *home, o options) error {
 			small = got
 		}
 		fmt.Printf("%-26d %12.0f %16.2f %16.2f %16.2f %7.2fx\n", size, got.rate, got.nodes, got.database, got.nodes+got.database, (got.nodes+got.database)/(small.nodes+small.database))
+		costs = got.statements
 	}
+	showCosts(fmt.Sprintf("a backlog of %d", sizes[len(sizes)-1]), costs)
 	return nil
+}
+
+func showCosts(name string, lines []string) {
+	fmt.Printf("\nwhere the time of PostgreSQL goes, %s\n", name)
+	for _, line := range lines {
+		fmt.Println(line)
+	}
 }
 
 // figures are what one round has shown: messages a second, and seconds of processor time for a thousand of them.

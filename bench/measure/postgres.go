@@ -118,6 +118,26 @@ func (p *Postgres) Run(ctx context.Context, database string, statements ...strin
 	return nil
 }
 
+// Await asks a question of a database again and again until it is answered with yes.
+func (p *Postgres) Await(ctx context.Context, database, question string) error {
+	conn, err := pgx.Connect(ctx, p.URL(database))
+	if err != nil {
+		return err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	for {
+		var yes bool
+		if err := conn.QueryRow(ctx, question).Scan(&yes); err != nil || yes {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
 // Statement is what one statement has cost the server.
 type Statement struct {
 	Text  string

@@ -61,18 +61,24 @@ func selectAfter(tx *db.Tx, at position, horizon int64, limit int) ([]Event, err
 		LIMIT $4`, at.txID, at.seq, horizon, limit)
 }
 
-// hasAfter may see what is still beyond the horizon; the step that follows will not.
-func hasAfter(tx *db.Tx, at position) (bool, error) {
-	found, err := db.All(tx, db.Value[int64], `
+// queryAfter has an order although none is needed: without it PostgreSQL expects to meet a later event soon in the whole table, and
+// reads all of it when there is none.
+const queryAfter = `
 		SELECT seq FROM (
 			SELECT seq FROM event
 			WHERE tx_id = $1 AND seq > $2
+			ORDER BY seq
 			LIMIT 1) AS same
 		UNION ALL
 		SELECT seq FROM (
 			SELECT seq FROM event
 			WHERE tx_id > $1
-			LIMIT 1) AS later`, at.txID, at.seq)
+			ORDER BY tx_id, seq
+			LIMIT 1) AS later`
+
+// hasAfter may see what is still beyond the horizon; the step that follows will not.
+func hasAfter(tx *db.Tx, at position) (bool, error) {
+	found, err := db.All(tx, db.Value[int64], queryAfter, at.txID, at.seq)
 	return len(found) > 0, err
 }
 
@@ -141,19 +147,24 @@ func movePosition(tx *db.Tx, name string, to position) error {
 	return err
 }
 
-func countAfter(tx *db.Tx, at position, most int) (int64, error) {
-	return db.One(tx, db.Value[int64], `
+// queryCount has an order for the same reason as queryAfter.
+const queryCount = `
 		SELECT COUNT(*) FROM (
 			SELECT seq FROM (
 				SELECT seq FROM event
 				WHERE tx_id = $1 AND seq > $2
+				ORDER BY seq
 				LIMIT $3) AS same
 			UNION ALL
 			SELECT seq FROM (
 				SELECT seq FROM event
 				WHERE tx_id > $1
+				ORDER BY tx_id, seq
 				LIMIT $3) AS later
-			LIMIT $3) AS open`, at.txID, at.seq, most)
+			LIMIT $3) AS open`
+
+func countAfter(tx *db.Tx, at position, most int) (int64, error) {
+	return db.One(tx, db.Value[int64], queryCount, at.txID, at.seq, most)
 }
 
 // countWanted counts the events of some types among the next ones, of which it looks at a bounded number.
@@ -163,11 +174,13 @@ func countWanted(tx *db.Tx, at position, types []string, most int) (int64, error
 			SELECT type FROM (
 				SELECT type FROM event
 				WHERE tx_id = $1 AND seq > $2
+				ORDER BY seq
 				LIMIT $3) AS same
 			UNION ALL
 			SELECT type FROM (
 				SELECT type FROM event
 				WHERE tx_id > $1
+				ORDER BY tx_id, seq
 				LIMIT $3) AS later
 			LIMIT $3) AS open
 		WHERE type {in $4}`, at.txID, at.seq, most, types)

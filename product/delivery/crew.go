@@ -126,6 +126,18 @@ func (c *crew) owner(path shape.Path) string {
 
 func (c *crew) owns(path shape.Path) bool { return c.owner(path) == c.self }
 
+// mayOwn tells whether a node owns anything that this one knows of. What is handed to one that does not is anybody's.
+func (c *crew) mayOwn(node string) bool {
+	if c.relaying == nil {
+		return node == c.self
+	}
+	among := slices.Contains(c.relaying, node)
+	for _, rivals := range c.rivals {
+		among = among || slices.Contains(rivals, node)
+	}
+	return among
+}
+
 // share tells which part of several equal ones is this node's.
 func (c *crew) share() (rank, of int) {
 	rank, _ = slices.BinarySearch(c.alive, c.self)

@@ -88,7 +88,7 @@ func (s *Service) claimPiles(tx *db.Tx, o order, lease queue.Lease, h *harvest) 
 				return nil, err
 			}
 			for _, item := range more {
-				h.handed[item.ID] = true
+				h.handed[item.ID] = owner == s.config.Node
 			}
 			items = append(items, more...)
 		}
@@ -99,11 +99,11 @@ func (s *Service) claimPiles(tx *db.Tx, o order, lease queue.Lease, h *harvest) 
 	return items, nil
 }
 
-// fetchHanded has the next step fetch what was handed to this node.
+// fetchHanded has the next step fetch what was handed to this node, if it owns paths already: others leave them to it a little before.
 func (s *Service) fetchHanded(context.Context) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.crew.alive) < 2 {
+	if len(s.crew.alive) < 2 || !s.crew.mayOwn(s.config.Node) {
 		return false, nil
 	}
 	s.desk.piles[s.config.Node] = true
@@ -135,12 +135,15 @@ func (s *Service) meet(known []node.Node) bool {
 	if s.crew.equal(before) {
 		return false
 	}
-	for _, n := range known { // what was handed to those that left is anybody's
-		if _, alive := slices.BinarySearch(s.crew.alive, string(n.ID)); !alive {
+	clear(s.desk.piles)
+	for _, n := range known { // that left, or have just come back
+		if !s.crew.mayOwn(string(n.ID)) && string(n.ID) != s.config.Node {
 			s.desk.piles[string(n.ID)] = true
 		}
 	}
-	s.desk.piles[s.config.Node] = true
+	if s.crew.mayOwn(s.config.Node) {
+		s.desk.piles[s.config.Node] = true
+	}
 	rank, of := s.crew.share()
 	s.shaper.Divide(rank, of)
 	for name, state := range s.sources.state {

@@ -37,7 +37,12 @@ func newCrew(t *testing.T, in *apptest.Installation, count int, options ...func(
 // join starts another node.
 func (c *crew) join(options ...func(*delivery.Config)) *node {
 	c.t.Helper()
-	id := fmt.Sprintf("00000000-0000-7000-8000-0000000001%02d", len(c.lists))
+	return c.start(fmt.Sprintf("00000000-0000-7000-8000-0000000001%02d", len(c.lists)), options...)
+}
+
+// start starts a node, anew if there was one of the same id.
+func (c *crew) start(id string, options ...func(*delivery.Config)) *node {
+	c.t.Helper()
 	list := nodes.New(c.in.App.World, c.in.App.DB, nodes.Config{ID: nodes.ID(id), Hostname: "mx.test"}, func(id nodes.ID) queue.Lane { return email.LaneOf(string(id)) })
 	n := newNodeIn(c.t, c.in, c.roads, c.roads, append(options, func(config *delivery.Config) { config.Node, config.Nodes, config.Inline = id, list, false })...)
 	order := map[string]any{"site": exampleSite, "for": "24h", "reason": "a test", "limits": map[string]any{"max_connections": crewLimit, "connects_per_minute": 10_000, "messages_per_second": 10_000}}
@@ -230,6 +235,27 @@ func TestMailOfANodeThatDiedIsDeliveredByTheOthers(t *testing.T) {
 		c.run(func() bool { states, _ := fates(in, ids); return states["delivered"] == emails })
 		if _, attempts := fates(in, ids); attempts != emails {
 			t.Errorf("%d attempts for %d emails", attempts, emails)
+		}
+	})
+}
+
+func TestANodeThatComesBackAtOnceDoesNotSendWhatWasHandedToItBefore(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		c := newCrew(t, in, 2)
+		owner, other := c.owner()
+		const emails = 10
+		ids := sendMany(t, in, in.Key, "hello@acme.test", emails, users)
+		for range 3 {
+			other.step() // it hands over what it has claimed
+		}
+		c.leave(owner)
+		c.start(owner.OwnID()) // the other takes its paths over until it has settled
+		c.run(func() bool { states, _ := fates(in, ids); return states["delivered"] == emails })
+		for _, id := range ids {
+			if from := attempts(in, id)[0]["sending_node_id"]; from != other.OwnID() {
+				t.Fatalf("sent by %v", from)
+			}
 		}
 	})
 }
