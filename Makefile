@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures bench-broadcast broadcast-kill
+.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures bench-broadcast broadcast-kill lighthouse
 
 SEEDS ?= 60
 
@@ -67,6 +67,10 @@ faults: setup
 # Every page of the dashboard, checked in all its views and kept as a picture under docs/pictures.
 pictures: setup
 	go test ./test/dashboard -count=1 -pictures -timeout 30m
+
+# What Lighthouse says of the main pages, on large screens and on phones; fails below 95.
+lighthouse: setup
+	go test ./test/dashboard -run Lighthouse -count=1 -v -lighthouse -timeout 30m
 
 # Three nodes and a PostgreSQL, in network namespaces if they may be made.
 cluster-test: setup

@@ -32,6 +32,7 @@ type asset struct {
 
 func loadAssets() assets {
 	all := assets{files: map[string]asset{}, names: map[string]string{}}
+	styles := map[string][]byte{}
 	err := fs.WalkDir(staticFiles, "static", func(file string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -41,13 +42,29 @@ func loadAssets() assets {
 			return err
 		}
 		name := strings.TrimPrefix(file, "static/")
-		all.add(name, raw)
+		if path.Ext(name) == ".css" {
+			styles[name] = raw
+		} else {
+			all.add(name, raw)
+		}
 		return nil
 	})
 	if err != nil {
 		panic(err) // the files are part of the program
 	}
+	for name, raw := range styles {
+		all.add(name, all.hashed(raw))
+	}
 	return all
+}
+
+// hashed names files in a style sheet by the addresses that carry their hash, which pages name them by, too: a browser would load
+// what has two addresses twice.
+func (a assets) hashed(style []byte) []byte {
+	for name, address := range a.names {
+		style = bytes.ReplaceAll(style, []byte(`"`+assetPath+name+`"`), []byte(`"`+address+`"`))
+	}
+	return style
 }
 
 func (a assets) add(name string, raw []byte) {

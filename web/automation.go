@@ -12,11 +12,12 @@ import (
 func automationPages() []page {
 	return []page{
 		{"GET /automations", listAutomations},
-		{"GET /automations/new", showNewAutomation}, {"POST /automations/new", createAutomation},
+		{"GET /automations/new", needing("automation:manage", showNewAutomation)}, {"POST /automations/new", createAutomation},
 		{"GET /automations/{id}", showBuilder}, {"POST /automations/{id}", lookAgain},
 		{"POST /automations/{id}/draft", saveDraft}, {"POST /automations/{id}/add", addStep},
 		{"POST /automations/{id}/step", changeStep}, {"POST /automations/{id}/remove", removeStep},
 		{"POST /automations/{id}/publish", publishAutomation}, {"POST /automations/{id}/status", switchAutomation},
+		{"POST /automations/{id}/check", checkAutomation},
 		{"GET /automations/{id}/try", showTry}, {"POST /automations/{id}/test", testAutomation}, {"POST /automations/{id}/run", runAutomation},
 		{"GET /automations/{id}/runs", listRuns}, {"GET /automations/{id}/runs/{run}", showRun}, {"POST /automations/{id}/runs/{run}/stop", stopRun},
 		{"GET /automations/{id}/versions", listVersions}, {"GET /automations/{id}/versions/{version}", showVersion},

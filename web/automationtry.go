@@ -93,6 +93,22 @@ func testAutomation(v *visit) error {
 	return v.redirect(v.link("automations", p.Automation.ID, "runs", run.ID), "Tested. Nothing was changed; this is what would happen.")
 }
 
+// checkAutomation has the draft checked as it is when it is published. A test run begins with that, and touches nothing.
+func checkAutomation(v *visit) error {
+	a, err := v.automation("draft")
+	if err != nil {
+		return err
+	}
+	err = v.send(http.MethodPost, apiPath("automations", a.ID, "test"), map[string]string{"version": "draft"}, nil)
+	if wrong := refusal(err); wrong != nil {
+		return v.showBuilder(wrong.Status, a, wrong)
+	}
+	if err != nil {
+		return err
+	}
+	return v.redirect(v.link("automations", a.ID), "Nothing is wrong with it. A test run went through all steps.")
+}
+
 // hasStepProblem tells whether something is wrong with a step, so that the builder shows it best.
 func hasStepProblem(wrong *problem) bool {
 	for field := range wrong.Fields {

@@ -37,6 +37,8 @@ var states = map[string]badge{
 	"draining": {"suppressed", "hourglass", "Draining"}, "warming": {"scheduled", "gauge", "Warming up"}, "not_checked": {"queued", "clock", "Not checked"},
 	"multiple": {"bounced", "x", "More than one"}, "too_many_lookups": {"bounced", "x", "Too many look-ups"}, "dns_error": {"suppressed", "triangle-alert", "No answer"},
 	"fail": {"bounced", "x", "Fail"},
+
+	"spam_ok": {"delivered", "circle-check", "Looks fine"}, "spam_review": {"suppressed", "triangle-alert", "Worth another look"}, "spam_spam": {"bounced", "flag", "Looks like spam"},
 }
 
 // newBadge returns how a state looks. One that this version does not know is grey and called by its name.

@@ -10,15 +10,15 @@ import (
 func broadcastPages() []page {
 	return []page{
 		{"GET /broadcasts", listBroadcasts},
-		{"GET /broadcasts/new", showNewBroadcast}, {"POST /broadcasts/new", saveBroadcast},
+		{"GET /broadcasts/new", needing("email:send", showNewBroadcast)}, {"POST /broadcasts/new", saveBroadcast},
 		{"GET /broadcasts/{id}", showBroadcast},
 		{"GET /broadcasts/{id}/edit", showEditBroadcast}, {"POST /broadcasts/{id}/edit", saveBroadcast},
 		{"GET /broadcasts/{id}/review", showReview}, {"GET /broadcasts/{id}/body", showBroadcastBody},
 		{"POST /broadcasts/{id}/test", testBroadcast}, {"POST /broadcasts/{id}/send", sendBroadcast},
 		{"POST /broadcasts/{id}/pause", pauseBroadcast}, {"POST /broadcasts/{id}/resume", resumeBroadcast},
-		{"GET /broadcasts/{id}/cancel", askToCancel}, {"POST /broadcasts/{id}/cancel", cancelBroadcast}, {"POST /broadcasts/{id}/retry", retryBroadcast},
+		{"GET /broadcasts/{id}/cancel", needing("email:send", askToCancel)}, {"POST /broadcasts/{id}/cancel", cancelBroadcast}, {"POST /broadcasts/{id}/retry", retryBroadcast},
 		{"POST /broadcasts/{id}/duplicate", duplicateBroadcast},
-		{"GET /broadcasts/{id}/delete", removeBroadcast}, {"POST /broadcasts/{id}/delete", removeBroadcast},
+		{"GET /broadcasts/{id}/delete", needing("email:send", removeBroadcast)}, {"POST /broadcasts/{id}/delete", removeBroadcast},
 		{"GET /broadcasts/{id}/recipients", listRecipients}, {"GET /broadcasts/{id}/message", showMessage},
 	}
 }
@@ -38,8 +38,11 @@ type broadcastRecord struct {
 	HTML       string         `json:"html"`
 	Text       string         `json:"text"`
 	TemplateID string         `json:"template_id"`
-	Variables  map[string]any `json:"variables"`
+	Variables  valueMap       `json:"variables"`
+	Tags       []tagRecord    `json:"tags"`
+	Tracking   trackingRecord `json:"tracking"`
 	Throttle   *int64         `json:"throttle_per_hour"`
+	Window     *windowRecord  `json:"sending_window"`
 	Failure    *struct{ Reason, Message string }
 	Stats      broadcastStats
 

@@ -1,6 +1,9 @@
 package web
 
-import "testing"
+import (
+	"bytes"
+	"testing"
+)
 
 // What a page may cost to load, in bytes as they are sent. A phone on a train should not notice.
 const (
@@ -35,5 +38,13 @@ func TestFilesOfPagesStayWithinTheirBudget(t *testing.T) {
 				t.Errorf("styles with %s: %d bytes, at most %d", name, got, styleBudget)
 			}
 		}
+	}
+}
+
+func TestStyleSheetsNameFilesAsPagesDo(t *testing.T) {
+	t.Parallel()
+	all := loadAssets()
+	if font := all.address("inter-latin.woff2"); !bytes.Contains(all.files[all.address("app.css")].plain, []byte(font)) {
+		t.Errorf("app.css does not load %s, which pages load, so that browsers load the font twice", font)
 	}
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,11 @@ type composePage struct {
 	Lists, Segments, Topics []choice
 	Templates               []choice
 	ReplyTo, Throttle       string
+	Variables, Tags         string
+	Opens, Clicks, Days     []choice
+	WindowZone              string
+	// Labelled and Paced tell that something is said about tags, values and counting, or about how fast and at which hours.
+	Labelled, Paced bool
 	// Own tells that the words are written here and not in a template; Later that it waits for a time.
 	Own, Later bool
 	When       string
@@ -77,9 +83,7 @@ func (v *visit) compose(status int, b broadcastRecord, wrong *problem) error {
 		p.shell, p.Saved = v.broadcastShell(b.title()), v.ago(b.UpdatedAt)
 	}
 	p.shell = p.with("redraw.js")
-	if b.Throttle != nil {
-		p.Throttle = strconv.FormatInt(*b.Throttle, 10)
-	}
+	v.addOptions(&p)
 	if b.ScheduledAt != nil {
 		p.When, p.Zones = b.ScheduledAt.In(v.zone()).Format(momentLayout), v.inZones(*b.ScheduledAt)
 	} else if wrong.Field("scheduled_at") != "" {
@@ -104,6 +108,26 @@ func (v *visit) compose(status int, b broadcastRecord, wrong *problem) error {
 	return v.showStatus(status, "broadcasts/edit", p)
 }
 
+// addOptions fills in what few broadcasts need.
+func (v *visit) addOptions(p *composePage) {
+	b := p.Broadcast
+	if b.Throttle != nil {
+		p.Throttle = strconv.FormatInt(*b.Throttle, 10)
+	}
+	p.Tags, p.Variables, p.Days, p.WindowZone = tagLines(b.Tags), b.Variables.text(), b.Window.dayChoices(), v.zone().String()
+	if v.form.Has("variables") {
+		p.Variables = newlines(v.value("variables")) // which may be no JSON yet
+	}
+	if b.Window != nil {
+		p.WindowZone = b.Window.Timezone
+	} else {
+		p.Broadcast.Window = &windowRecord{}
+	}
+	p.Opens, p.Clicks = trackingChoices(trackingWord(b.Tracking.Opens)), trackingChoices(trackingWord(b.Tracking.Clicks))
+	p.Labelled = p.Tags+p.Variables != "" || b.Tracking.said() || p.Problem.Field("variables")+p.Problem.Field("tags")+p.Problem.Field("tracking") != ""
+	p.Paced = p.Throttle != "" || b.Window != nil || p.Problem.Field("throttle_per_hour")+p.Problem.Field("sending_window") != ""
+}
+
 // posted is the broadcast as the form has it.
 func (v *visit) posted(id string) broadcastRecord {
 	b := broadcastRecord{ID: id, Name: v.value("name"), AudienceID: v.value("list_id"), SegmentID: v.value("segment_id"), TopicID: v.value("topic_id"), From: v.value("from"),
@@ -120,6 +144,8 @@ func (v *visit) posted(id string) broadcastRecord {
 	if n, err := strconv.ParseInt(strings.TrimSpace(v.value("throttle_per_hour")), 10, 64); err == nil {
 		b.Throttle = &n
 	}
+	b.Tags, b.Tracking, b.Window = tagsIn(newlines(v.value("tags"))), v.postedTracking(), v.postedWindow()
+	b.Variables, _ = objectIn(v.value("variables"), "variables")
 	return b
 }
 
@@ -128,7 +154,8 @@ func (v *visit) body(b broadcastRecord) map[string]any {
 	if strings.TrimSpace(b.Name+b.Subject) == "" {
 		b.Name = "Untitled"
 	}
-	body := map[string]any{"reply_to": append([]string{}, b.ReplyTo...), "throttle_per_hour": b.Throttle, "scheduled_at": nil}
+	body := map[string]any{"reply_to": append([]string{}, b.ReplyTo...), "throttle_per_hour": b.Throttle, "scheduled_at": nil, "tags": b.Tags, "tracking": b.Tracking, "sending_window": b.Window,
+		"variables": b.Variables}
 	for name, text := range map[string]string{"name": b.Name, "audience_id": b.AudienceID, "segment_id": b.SegmentID, "topic_id": b.TopicID, "from": b.From, "subject": b.Subject,
 		"preview_text": b.Preview, "html": b.HTML, "text": b.Text, "template_id": b.TemplateID} {
 		body[name] = orNull(text)
@@ -148,6 +175,9 @@ func saveBroadcast(v *visit) error {
 	if v.value("when") == "later" && strings.TrimSpace(v.value("scheduled_at")) == "" {
 		return v.compose(http.StatusBadRequest, b, &problem{Message: "Say when.", Fields: map[string]string{"scheduled_at": "Choose a day and a time, or send it now."}})
 	}
+	if _, wrong := objectIn(v.value("variables"), "variables"); wrong != nil {
+		return v.compose(wrong.Status, b, wrong)
+	}
 	made, err := v.keepBroadcast(b)
 	if refused := refusal(err); refused != nil {
 		return v.compose(refused.Status, b, refused)
@@ -155,8 +185,11 @@ func saveBroadcast(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if v.value("then") == "review" {
+	switch v.value("then") {
+	case "review":
 		return v.redirect(v.link("broadcasts", made, "review"), "")
+	case "check":
+		return v.redirect(v.link("emails", "check")+"?"+url.Values{"broadcast": {made}}.Encode(), "Saved. Nothing is sent yet.")
 	}
 	return v.redirect(v.link("broadcasts", made, "edit"), "Saved. Nothing is sent yet.")
 }
@@ -184,7 +217,8 @@ func (b broadcastRecord) said() []string {
 	if b.Throttle != nil {
 		pace = strconv.FormatInt(*b.Throttle, 10)
 	}
-	all := []string{b.Name, b.AudienceID, b.SegmentID, b.TopicID, b.From, b.Subject, b.Preview, b.HTML, b.Text, b.TemplateID, when, pace, strings.Join(b.ReplyTo, ",")}
+	all := []string{b.Name, b.AudienceID, b.SegmentID, b.TopicID, b.From, b.Subject, b.Preview, b.HTML, b.Text, b.TemplateID, when, pace, strings.Join(b.ReplyTo, ","),
+		tagLines(b.Tags), b.Variables.text(), trackingWord(b.Tracking.Opens), trackingWord(b.Tracking.Clicks), b.Window.words()}
 	for i, text := range all {
 		all[i] = strings.TrimSpace(text)
 	}

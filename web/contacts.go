@@ -11,10 +11,10 @@ func contactPages() []page {
 	return []page{
 		{"GET /audience", listContacts},
 		{"GET /audience/export", showExport}, {"GET /audience/export/file", exportContacts},
-		{"GET /audience/contacts/new", showNewContact}, {"POST /audience/contacts/new", addContact},
+		{"GET /audience/contacts/new", needing("audience:manage", showNewContact)}, {"POST /audience/contacts/new", addContact},
 		{"GET /audience/contacts/{id}", showContact},
-		{"GET /audience/contacts/{id}/edit", showEditContact}, {"POST /audience/contacts/{id}/edit", editContact},
-		{"GET /audience/contacts/{id}/forget", showForget}, {"POST /audience/contacts/{id}/delete", deleteContact}, {"POST /audience/contacts/{id}/erase", eraseContact},
+		{"GET /audience/contacts/{id}/edit", needing("audience:manage", showEditContact)}, {"POST /audience/contacts/{id}/edit", editContact},
+		{"GET /audience/contacts/{id}/forget", needing("audience:manage", showForget)}, {"POST /audience/contacts/{id}/delete", deleteContact}, {"POST /audience/contacts/{id}/erase", eraseContact},
 		{"POST /audience/contacts/{id}/topics", sayTopic}, {"POST /audience/contacts/{id}/lists", joinList}, {"POST /audience/contacts/{id}/confirm", askToJoin},
 		{"POST /audience/contacts/{id}/segments", joinSegment}, {"POST /audience/contacts/{id}/segments/{segment}/leave", leaveSegment},
 		{"POST /audience/contacts/{id}/subscription", changeSubscription},

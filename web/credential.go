@@ -10,7 +10,7 @@ import (
 func credentialPages() []page {
 	return []page{
 		{"GET /credentials", listCredentials},
-		{"GET /credentials/new", showNewCredential}, {"POST /credentials/new", createCredential},
+		{"GET /credentials/new", needing("automation:manage", showNewCredential)}, {"POST /credentials/new", createCredential},
 		{"GET /credentials/{id}", showCredential}, {"POST /credentials/{id}", saveCredential},
 		{"POST /credentials/{id}/rotate", rotateCredential}, {"POST /credentials/{id}/test", testCredential}, {"POST /credentials/{id}/delete", deleteCredential},
 	}

@@ -10,7 +10,7 @@ import (
 func customerPages() []page {
 	return []page{
 		{"GET /customers", listCustomers},
-		{"GET /customers/new", showNewCustomer}, {"POST /customers/new", createCustomer},
+		{"GET /customers/new", needing("tenant:manage", showNewCustomer)}, {"POST /customers/new", createCustomer},
 		{"GET /customers/{id}", showCustomer}, {"POST /customers/{id}", changeCustomer},
 		{"POST /customers/{id}/pause", pauseCustomer}, {"POST /customers/{id}/delete", deleteCustomer},
 		{"POST /customers/{id}/domains", addCustomerDomain}, {"POST /customers/{id}/domains/{domain}/remove", removeCustomerDomain},

@@ -11,7 +11,7 @@ import (
 func domainPages() []page {
 	return []page{
 		{"GET /domains", listDomains},
-		{"GET /domains/new", showNewDomain}, {"POST /domains/new", addDomain},
+		{"GET /domains/new", needing("domain:manage", showNewDomain)}, {"POST /domains/new", addDomain},
 		{"GET /domains/{id}", showDomain},
 		{"POST /domains/{id}/check", checkDomain}, {"POST /domains/{id}/publish", publishInSandbox},
 		{"POST /domains/{id}/receiving", switchReceiving}, {"POST /domains/{id}/settings", saveDomain},

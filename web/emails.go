@@ -1,7 +1,6 @@
 package web
 
 import (
-	"net/http"
 	"net/url"
 	"strings"
 	"time"
@@ -10,7 +9,8 @@ import (
 func emailPages() []page {
 	return []page{
 		{"GET /emails", listEmails},
-		{"GET /emails/new", showNewEmail}, {"POST /emails/new", sendEmail},
+		{"GET /emails/new", needing("email:send", showNewEmail)}, {"POST /emails/new", sendEmail},
+		{"GET /emails/check", needing("email:send", showSpamCheck)}, {"POST /emails/check", checkSpam},
 		{"GET /emails/{id}", showEmail},
 		{"GET /emails/{id}/body", showEmailBody},
 		{"POST /emails/{id}/cancel", cancelEmail}, {"POST /emails/{id}/reschedule", rescheduleEmail},
@@ -124,27 +124,6 @@ func recipients(to []string) string {
 	return to[0] + " and others"
 }
 
-// newEmailPage writes one email by hand.
-type newEmailPage struct {
-	shell
-	From, To, Subject, HTML, Text, ScheduledAt string
-	Senders                                    []string
-	Problem                                    *problem
-}
-
-func showNewEmail(v *visit) error {
-	senders, err := v.senders()
-	if err != nil {
-		return err
-	}
-	p := newEmailPage{shell: v.shell("New email", "emails").under(crumb{"Emails", v.link("emails")}), Senders: senders, To: v.query("to"),
-		Subject: "It works", Text: "Hello from Postrider."}
-	if p.From = v.query("from"); p.From == "" && len(senders) > 0 {
-		p.From = "hello@" + senders[0]
-	}
-	return v.show("emails/new", p)
-}
-
 // senders are the domains that mail may come from.
 func (v *visit) senders() ([]string, error) {
 	var found struct{ Data []struct{ Domain string } }
@@ -156,30 +135,6 @@ func (v *visit) senders() ([]string, error) {
 		names = append(names, d.Domain)
 	}
 	return names, nil
-}
-
-func sendEmail(v *visit) error {
-	p := newEmailPage{shell: v.shell("New email", "emails").under(crumb{"Emails", v.link("emails")}), From: v.value("from"), To: v.value("to"),
-		Subject: v.value("subject"), HTML: v.value("html"), Text: v.value("text"), ScheduledAt: v.value("scheduled_at")}
-	body := map[string]any{"from": p.From, "to": addresses(p.To), "subject": p.Subject}
-	for name, value := range map[string]string{"html": p.HTML, "text": p.Text, "scheduled_at": v.instant(p.ScheduledAt)} {
-		if value != "" {
-			body[name] = value
-		}
-	}
-	var sent struct{ ID string }
-	err := v.send(http.MethodPost, "/v1/emails", body, &sent)
-	if refused, ok := err.(*problem); ok {
-		p.Problem = refused
-		if p.Senders, err = v.senders(); err != nil {
-			return err
-		}
-		return v.showStatus(refused.Status, "emails/new", p)
-	}
-	if err != nil {
-		return err
-	}
-	return v.redirect(v.link("emails", sent.ID), "Accepted. What happens to it appears below.")
 }
 
 // addresses are those of a line, between commas.

@@ -12,7 +12,7 @@ import (
 
 func importPages() []page {
 	return []page{
-		{"GET /audience/import", showImport}, {"POST /audience/import", readImport}, {"POST /audience/import/start", startImport},
+		{"GET /audience/import", needing("audience:manage", showImport)}, {"POST /audience/import", readImport}, {"POST /audience/import/start", startImport},
 		{"GET /audience/imports", listImports}, {"GET /audience/imports/{id}", showImportJob},
 	}
 }

@@ -14,7 +14,7 @@ import (
 func keyPages() []page {
 	return []page{
 		{"GET /keys", listKeys},
-		{"GET /keys/new", showNewKey}, {"POST /keys/new", createKey},
+		{"GET /keys/new", managing(showNewKey)}, {"POST /keys/new", createKey},
 		{"GET /keys/{id}", showKey},
 		{"POST /keys/{id}/rotate", rotateKey}, {"POST /keys/{id}/revoke", revokeKey},
 	}

@@ -11,11 +11,11 @@ import (
 func listPages() []page {
 	return []page{
 		{"GET /audience/lists", listLists},
-		{"GET /audience/lists/new", showNewList}, {"POST /audience/lists/new", saveList},
+		{"GET /audience/lists/new", needing("audience:manage", showNewList)}, {"POST /audience/lists/new", saveList},
 		{"GET /audience/lists/{id}", showList},
-		{"GET /audience/lists/{id}/edit", showEditList}, {"POST /audience/lists/{id}/edit", saveList},
+		{"GET /audience/lists/{id}/edit", needing("audience:manage", showEditList)}, {"POST /audience/lists/{id}/edit", saveList},
 		{"POST /audience/lists/{id}/confirmations", askList},
-		{"GET /audience/lists/{id}/delete", removeList}, {"POST /audience/lists/{id}/delete", removeList},
+		{"GET /audience/lists/{id}/delete", needing("audience:manage", removeList)}, {"POST /audience/lists/{id}/delete", removeList},
 	}
 }
 

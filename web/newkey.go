@@ -149,7 +149,7 @@ func (v *visit) senderFor(domains []string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	names, err := v.senders()
+	names, err := v.knownSenders()
 	if err != nil {
 		return "", err
 	}

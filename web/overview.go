@@ -155,7 +155,7 @@ func (v *visit) firstSteps(sent bool) ([]step, error) {
 		Total int64
 		Data  []struct{ Domain string }
 	}
-	if v.can("domain:read") {
+	if v.can("domain:manage") {
 		if err := v.get("/v1/domains", url.Values{"verified": {"true"}, "limit": {"50"}}, &found); err != nil {
 			return nil, err
 		}
@@ -165,7 +165,7 @@ func (v *visit) firstSteps(sent bool) ([]step, error) {
 		}
 		steps = append(steps, step{Done: own, Title: "Verify your own domain", Text: "Add a few records at your DNS host. Usually takes 10 to 30 minutes.", Href: v.link("domains"), Button: "Add domain"})
 	}
-	if v.can("webhook:read") {
+	if v.can("webhook:manage") {
 		if err := v.get("/v1/webhooks", url.Values{"limit": {"1"}}, &found); err != nil {
 			return nil, err
 		}

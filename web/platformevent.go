@@ -11,7 +11,7 @@ import (
 func platformEventPages() []page {
 	return []page{
 		{"GET /events", listPlatformEvents},
-		{"GET /events/new", showNewPlatformEvent}, {"POST /events/new", createPlatformEvent},
+		{"GET /events/new", needing("automation:manage", showNewPlatformEvent)}, {"POST /events/new", createPlatformEvent},
 		{"GET /events/{id}", showPlatformEvent}, {"POST /events/{id}", savePlatformEvent},
 		{"POST /events/{id}/send", sendPlatformEvent}, {"POST /events/{id}/delete", deletePlatformEvent},
 	}

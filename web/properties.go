@@ -8,9 +8,9 @@ import (
 func propertyPages() []page {
 	return []page{
 		{"GET /audience/properties", listProperties},
-		{"GET /audience/properties/new", showProperty}, {"POST /audience/properties/new", saveProperty},
+		{"GET /audience/properties/new", needing("audience:manage", showProperty)}, {"POST /audience/properties/new", saveProperty},
 		{"GET /audience/properties/{id}", showProperty}, {"POST /audience/properties/{id}", saveProperty},
-		{"GET /audience/properties/{id}/delete", removeProperty}, {"POST /audience/properties/{id}/delete", removeProperty},
+		{"GET /audience/properties/{id}/delete", needing("audience:manage", removeProperty)}, {"POST /audience/properties/{id}/delete", removeProperty},
 	}
 }
 

@@ -101,6 +101,10 @@ func (v *visit) broadcastFacts(b broadcastRecord, names map[string]string) []fac
 	if b.Throttle != nil {
 		facts = append(facts, fact{Name: "At most", Value: v.number(*b.Throttle) + " mails an hour"})
 	}
+	facts = append(facts, fact{Name: "Only", Value: b.Window.words()}, fact{Name: "Tracking", Value: b.Tracking.words()})
+	for _, tag := range b.Tags {
+		facts = append(facts, fact{Name: "Tag", Value: visible(tag.Name + " = " + tag.Value), Code: true})
+	}
 	var said []fact
 	for _, f := range facts {
 		if f.Value != "" {

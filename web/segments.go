@@ -12,11 +12,11 @@ import (
 func segmentPages() []page {
 	return []page{
 		{"GET /audience/segments", listSegments},
-		{"GET /audience/segments/new", showNewSegment}, {"POST /audience/segments/new", saveSegment},
+		{"GET /audience/segments/new", needing("audience:manage", showNewSegment)}, {"POST /audience/segments/new", saveSegment},
 		{"GET /audience/segments/{id}", showSegment},
-		{"GET /audience/segments/{id}/edit", showEditSegment}, {"POST /audience/segments/{id}/edit", saveSegment},
+		{"GET /audience/segments/{id}/edit", needing("audience:manage", showEditSegment)}, {"POST /audience/segments/{id}/edit", saveSegment},
 		{"POST /audience/segments/{id}/contacts", fillSegment}, {"POST /audience/segments/{id}/contacts/{contact}/remove", emptySegment},
-		{"GET /audience/segments/{id}/delete", removeSegment}, {"POST /audience/segments/{id}/delete", removeSegment},
+		{"GET /audience/segments/{id}/delete", needing("audience:manage", removeSegment)}, {"POST /audience/segments/{id}/delete", removeSegment},
 	}
 }
 

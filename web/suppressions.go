@@ -11,7 +11,7 @@ import (
 func suppressionPages() []page {
 	return []page{
 		{"GET /suppressions", listSuppressions},
-		{"GET /suppressions/new", showNewSuppression}, {"POST /suppressions/new", addSuppressions},
+		{"GET /suppressions/new", needing("suppression:manage", showNewSuppression)}, {"POST /suppressions/new", addSuppressions},
 		{"POST /suppressions/remove", removeSuppressions},
 	}
 }

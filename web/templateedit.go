@@ -95,6 +95,8 @@ func saveTemplate(v *visit) error {
 	switch v.value("then") {
 	case "publish":
 		return v.redirect(v.link("templates", id, "publish"), "")
+	case "check":
+		return v.redirect(v.link("emails", "check")+"?"+url.Values{"template": {id}}.Encode(), "Draft saved.")
 	case "test":
 		sent, err := v.sendTest(p)
 		if err != nil {

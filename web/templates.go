@@ -9,13 +9,13 @@ import (
 func templatePages() []page {
 	return []page{
 		{"GET /templates", listTemplates},
-		{"GET /templates/new", showNewTemplate}, {"POST /templates/new", createTemplate},
+		{"GET /templates/new", needing("template:manage", showNewTemplate)}, {"POST /templates/new", createTemplate},
 		{"GET /templates/{id}", showTemplate},
 		{"POST /templates/{id}/settings", saveTemplateSettings}, {"POST /templates/{id}/duplicate", duplicateTemplate}, {"POST /templates/{id}/archive", archiveTemplate},
-		{"GET /templates/{id}/edit", editTemplate}, {"POST /templates/{id}/edit", saveTemplate},
+		{"GET /templates/{id}/edit", needing("template:manage", editTemplate)}, {"POST /templates/{id}/edit", saveTemplate},
 		{"POST /templates/{id}/check", checkTemplate}, {"POST /templates/{id}/frame", showRenderedTemplate}, {"POST /templates/{id}/preview", previewTemplate},
 		{"GET /templates/{id}/body", showTemplateBody},
-		{"GET /templates/{id}/publish", reviewTemplate}, {"POST /templates/{id}/publish", publishTemplate},
+		{"GET /templates/{id}/publish", needing("template:manage", reviewTemplate)}, {"POST /templates/{id}/publish", publishTemplate},
 		{"GET /templates/{id}/versions/{version}", showTemplateVersion},
 	}
 }

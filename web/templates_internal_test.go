@@ -35,7 +35,7 @@ var drawn = map[string]any{
 	"credentials/list": credentialsPage{}, "credentials/new": newCredentialPage{}, "credentials/detail": credentialPage{},
 	"events/list": platformEventsPage{}, "events/new": newPlatformEventPage{}, "events/detail": platformEventPage{},
 	"stats/overview": statisticsPage{}, "stats/deliverability": deliverabilityPage{}, "system/nodes": nodesPage{}, "system/queue": queuePage{},
-	"emails/list": emailsPage{}, "emails/new": newEmailPage{}, "emails/detail": emailPage{},
+	"emails/list": emailsPage{}, "emails/new": newEmailPage{}, "emails/check": spamCheckPage{}, "emails/detail": emailPage{},
 }
 
 func TestTemplatesUseOnlyWhatTheirPagesHave(t *testing.T) {

@@ -10,9 +10,9 @@ import (
 func topicPages() []page {
 	return []page{
 		{"GET /audience/topics", listTopics},
-		{"GET /audience/topics/new", showTopic}, {"POST /audience/topics/new", saveTopic},
+		{"GET /audience/topics/new", needing("audience:manage", showTopic)}, {"POST /audience/topics/new", saveTopic},
 		{"GET /audience/topics/{id}", showTopic}, {"POST /audience/topics/{id}", saveTopic},
-		{"GET /audience/topics/{id}/delete", removeTopic}, {"POST /audience/topics/{id}/delete", removeTopic},
+		{"GET /audience/topics/{id}/delete", needing("audience:manage", removeTopic)}, {"POST /audience/topics/{id}/delete", removeTopic},
 	}
 }
 

@@ -111,8 +111,8 @@ type deliveryList struct {
 	States, Kinds, Spans         []choice
 	Rows                         []deliveryLine
 	Pager                        pager
-	// Moving tells that something shown is on its way.
-	Moving bool
+	// Moving tells that something shown is on its way, Failed that something shown never arrived.
+	Moving, Failed bool
 }
 
 // Filtered tells whether the list shows a choice of all deliveries.
@@ -141,7 +141,7 @@ func (v *visit) deliveryList(webhook string) (deliveryList, error) {
 	}
 	for _, d := range list.Data {
 		l.Rows = append(l.Rows, v.deliveryLine(d))
-		l.Moving = l.Moving || d.onItsWay()
+		l.Moving, l.Failed = l.Moving || d.onItsWay(), l.Failed || d.Status == "failed" && !d.Test
 	}
 	l.Pager = beside(v, list)
 	return l, nil

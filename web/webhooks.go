@@ -12,11 +12,11 @@ import (
 func webhookPages() []page {
 	return []page{
 		{"GET /webhooks", listWebhooks},
-		{"GET /webhooks/new", showNewWebhook}, {"POST /webhooks/new", createWebhook},
+		{"GET /webhooks/new", needing("webhook:manage", showNewWebhook)}, {"POST /webhooks/new", createWebhook},
 		{"GET /webhooks/deliveries", listDeliveries}, {"GET /webhooks/deliveries/{id}", showDelivery}, {"POST /webhooks/deliveries/{id}/replay", replayDelivery},
 		{"GET /webhooks/{id}", showWebhook},
 		{"POST /webhooks/{id}/settings", saveWebhook}, {"POST /webhooks/{id}/status", switchWebhook}, {"POST /webhooks/{id}/delete", deleteWebhook},
-		{"POST /webhooks/{id}/test", testWebhook}, {"POST /webhooks/{id}/live", testWebhookLive},
+		{"POST /webhooks/{id}/test", testWebhook}, {"POST /webhooks/{id}/live", testWebhookLive}, {"POST /webhooks/{id}/replay", replayFailed},
 		{"POST /webhooks/{id}/rotate", rotateWebhookSecret}, {"POST /webhooks/{id}/revoke", revokeWebhookSecret},
 	}
 }

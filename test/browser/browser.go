@@ -43,7 +43,7 @@ type Browser struct {
 // Open starts a browser on the pages at base, or skips the test where there is none.
 func Open(t *testing.T, base string) *Browser {
 	t.Helper()
-	program := find()
+	program := Program()
 	if program == "" {
 		t.Skip("no chromium on this machine")
 	}
@@ -61,7 +61,8 @@ func Open(t *testing.T, base string) *Browser {
 	return b
 }
 
-func find() string {
+// Program returns the path of the machine's Chromium, or nothing where there is none.
+func Program() string {
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
@@ -210,6 +211,12 @@ func (b *Browser) Press(text string) {
 func (b *Browser) Keys(keys string) {
 	b.t.Helper()
 	b.do(chromedp.KeyEvent(keys))
+}
+
+// Control types a key while the Control key is held.
+func (b *Browser) Control(key string) {
+	b.t.Helper()
+	b.do(chromedp.KeyEvent(key, chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 }
 
 // Click clicks the first element of a selector.

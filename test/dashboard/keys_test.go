@@ -6,15 +6,18 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"os/exec"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/pquerna/otp/totp"
+
+	"postrider/platform/api"
 )
 
-// person is the owner of the installation, signed in by a program of their own.
+// person is somebody who is signed in by a program of their own.
 type person struct {
 	t      *testing.T
 	base   string
@@ -24,14 +27,36 @@ type person struct {
 
 func (o *tour) person() *person {
 	o.t.Helper()
+	return o.signIn(o.ready.Owner.Email, o.ready.Owner.Password)
+}
+
+// signIn returns somebody who has an account.
+func (o *tour) signIn(email, password string) *person {
+	o.t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		o.t.Fatal(err)
 	}
 	p := &person{t: o.t, base: o.ready.HTTP, client: &http.Client{Jar: jar}}
-	p.call("POST", "/auth/login", map[string]string{"email": o.ready.Owner.Email, "password": o.ready.Owner.Password})
+	p.call("POST", "/auth/login", map[string]string{"email": email, "password": password})
 	p.token, _ = p.call("GET", "/auth/session", nil)["csrf_token"].(string)
 	return p
+}
+
+// cookie is what makes a request one of the person.
+func (p *person) cookie() *http.Cookie {
+	p.t.Helper()
+	at, err := url.Parse(p.base)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, cookie := range p.client.Jar.Cookies(at) {
+		if cookie.Name == api.SessionCookie {
+			return cookie
+		}
+	}
+	p.t.Fatal("nobody is signed in")
+	return nil
 }
 
 func (p *person) call(method, path string, body any) map[string]any {

@@ -16,8 +16,17 @@ import (
 type listener struct {
 	*httptest.Server
 	mu     sync.Mutex
-	header []http.Header // guarded by mu, as is bodies
+	header []http.Header // guarded by mu, as are bodies and gone
 	bodies []string
+	// gone makes it answer that it is no longer there.
+	gone bool
+}
+
+// leave makes the server answer that it is gone, or not any more.
+func (l *listener) leave(gone bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gone = gone
 }
 
 func listen(t *testing.T) *listener {
@@ -28,6 +37,9 @@ func listen(t *testing.T) *listener {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.header, l.bodies = append(l.header, r.Header.Clone()), append(l.bodies, string(body))
+		if l.gone {
+			w.WriteHeader(http.StatusGone)
+		}
 		_, _ = io.WriteString(w, "thank you")
 	}))
 	t.Cleanup(l.Close)
@@ -161,4 +173,28 @@ func TestWebhookIsTestedChangedDisabledAndDeleted(t *testing.T) {
 	o.open(page + "?tab=settings")
 	o.Press("Delete webhook")
 	o.See("Hear about bounces within a second")
+}
+
+func TestWhatAWebhookDidNotTakeIsSentOnceMore(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	server := listen(t)
+	made := o.call("POST", "/webhooks", map[string]any{"url": server.URL + "/hooks", "events": []string{"email.queued"}})
+	page := "/webhooks/" + made["id"].(string)
+	server.leave(true)
+	sent := o.call("POST", "/emails", map[string]any{"from": "hello@acme.test", "to": "ada@example.net", "subject": "Hi", "text": "Hi"})["id"].(string)
+	o.openUntil(page, "your server said that it is gone")
+	server.leave(false)
+	o.Press("Enable")
+	o.See("It is told of everything")
+	o.look("webhook-failed", page)
+	o.open(page)
+	o.Press("Send what failed once more")
+	o.See("1 event is on the way again.")
+	o.Wait(`document.querySelector("#deliveries tbody tr .st-delivered")`)
+	if _, body := server.last(); !strings.Contains(body, sent) {
+		t.Errorf("the server was told %s, nothing of %s", body, sent)
+	}
+	o.Press("Send what failed once more")
+	o.See("Every event that failed was delivered since, or is on its way.")
 }

@@ -120,7 +120,8 @@ function replaceSelection(event, editor) {
   return true;
 }
 
-import(form.dataset.codemirror ?? "").then((cm) => {
+/** Puts CodeMirror over the fields. @param {any} cm */
+function dress(cm) {
   const view = cm.EditorView;
   const look = view.theme({
     "&": { height: "460px", fontSize: "12.5px", color: "var(--text)", backgroundColor: "var(--surface)" },
@@ -190,4 +191,8 @@ import(form.dataset.codemirror ?? "").then((cm) => {
   };
   mark();
   if (restored) check();
-});
+}
+
+// On a phone the plain fields stay: its own keyboard suits them better, and CodeMirror would keep its processor busy for a second.
+if (!matchMedia("(pointer: coarse) and (max-width: 900px)").matches) import(form.dataset.codemirror ?? "").then(dress);
+else if (restored) check();

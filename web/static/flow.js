@@ -77,7 +77,7 @@ function swap(page, ids) {
 function submit(form, data, how = {}) {
   const url = new URL(form.action), post = form.method === "post", was = draft();
   if (!post) url.search = new URLSearchParams(/** @type {any} */ (data)).toString();
-  const saves = post && form.id !== "f-go";
+  const saves = post && form.id !== "f-go" && form.id !== "f-check";
   if (saves) say("Saving");
   last = last.then(async () => {
     const body = post ? new URLSearchParams(/** @type {any} */ (data)) : undefined;

@@ -95,7 +95,7 @@ function toggleTheme() {
   document.cookie = `theme=${root.dataset.theme};path=/;max-age=31536000;samesite=lax`;
 }
 
-// The palette offers the pages of the navigation, and asks the server about everything else.
+// The palette offers the pages of the navigation and what people often begin, and asks the server about everything else.
 const palette = /** @type {HTMLDialogElement | null} */ (document.getElementById("palette"));
 function openPalette() {
   if (!palette || palette.open) return;
@@ -106,7 +106,8 @@ function openPalette() {
 /** @param {string} words */
 function suggest(words) {
   const list = document.getElementById("palette-list");
-  const pages = [...document.querySelectorAll(".side nav a")].filter((a) => a.textContent?.toLowerCase().includes(words.toLowerCase()));
+  const more = /** @type {HTMLTemplateElement | null} */ (document.getElementById("palette-more"))?.content.querySelectorAll("a") ?? [];
+  const pages = [...document.querySelectorAll(".side nav a"), ...more].filter((a) => a.textContent?.toLowerCase().includes(words.toLowerCase()));
   list?.replaceChildren(...pages.map((a) => { const item = document.createElement("li"); item.append(a.cloneNode(true)); return item; }));
   list?.querySelector("a")?.setAttribute("aria-selected", "true");
 }
