@@ -97,17 +97,19 @@ func selectWanted(tx *db.Tx, at, end position, types []string, limit int) ([]Eve
 		LIMIT $6`, at.txID, at.seq, end.txID, end.seq, types, limit)
 }
 
-// hasAfter may see what is still beyond the horizon; the step that follows will not.
+// hasAfter may see what is still beyond the horizon; the step that follows will not. It names an order only to be answered by the index.
 func hasAfter(tx *db.Tx, at position) (bool, error) {
 	found, err := db.All(tx, db.Value[int64], `
 		SELECT seq FROM (
 			SELECT seq FROM event
 			WHERE tx_id = $1 AND seq > $2
+			ORDER BY seq
 			LIMIT 1) AS same
 		UNION ALL
 		SELECT seq FROM (
 			SELECT seq FROM event
 			WHERE tx_id > $1
+			ORDER BY tx_id
 			LIMIT 1) AS later`, at.txID, at.seq)
 	return len(found) > 0, err
 }
