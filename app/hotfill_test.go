@@ -24,12 +24,12 @@ const (
 func crowded() map[string]map[string]string {
 	const workspace = `CASE WHEN s.n % 10 = 0 THEN b.workspace_id ELSE CAST('0193a000-0000-7000-8000-00000000000' || CAST(s.n % 10 AS TEXT) AS {id}) END`
 	return map[string]map[string]string{
-		"email":            {"id": "s.id", "workspace_id": workspace, "created_at": "s.at", "updated_at": "s.at",
+		"email": {"id": "s.id", "workspace_id": workspace, "created_at": "s.at", "updated_at": "s.at",
 			"status": "CASE WHEN s.n % 100 = 50 THEN 'bounced' ELSE 'delivered' END"},
-		"email_content":    {"email_id": "s.id", "workspace_id": workspace},
-		"email_recipient":  {"id": "s.id", "email_id": "s.id", "workspace_id": workspace},
-		"email_attempt":    {"id": "s.id", "email_id": "s.id", "recipient_id": "s.id", "workspace_id": workspace, "started_at": "s.at"},
-		"event":            {"id": "s.id", "subject_id": "s.id", "workspace_id": workspace, "occurred_at": "s.at",
+		"email_content":   {"email_id": "s.id", "workspace_id": workspace},
+		"email_recipient": {"id": "s.id", "email_id": "s.id", "workspace_id": workspace},
+		"email_attempt":   {"id": "s.id", "email_id": "s.id", "recipient_id": "s.id", "workspace_id": workspace, "started_at": "s.at"},
+		"event": {"id": "s.id", "subject_id": "s.id", "workspace_id": workspace, "occurred_at": "s.at",
 			"tx_id": "CASE WHEN b.tx_id = 0 THEN 0 ELSE s.n / 4 - 100000 END"}, // as they are after a move to another server
 		"queue_item":       {"id": "s.id", "flow": "'flow' || CAST(s.n % 50 AS TEXT)", "due_at": "b.due_at + s.n * 60000000"},
 		"webhook_payload":  {"event_id": "s.id", "workspace_id": workspace, "expires_at": "s.at + 27 * 86400000000"},
