@@ -12,6 +12,9 @@ import (
 const (
 	firstPause  = 100 * time.Millisecond
 	longestRest = 10 * time.Second
+	// gentleRest is how many times as long as its step a gentle worker rests, within a bound, because clocks jump.
+	gentleRest  = 4
+	longestLull = 2 * time.Second
 )
 
 // work runs a worker until the context ends: step after step while there is work, then a rest until there is news, something
@@ -20,6 +23,7 @@ func (a *App) work(ctx context.Context, w queue.Worker) {
 	news := a.subscribe(ctx, w.Topics)
 	pause := firstPause
 	for ctx.Err() == nil {
+		begun := a.World.Clock.Now()
 		busy, err := a.step(ctx, w)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -31,8 +35,11 @@ func (a *App) work(ctx context.Context, w queue.Worker) {
 			continue
 		}
 		pause = firstPause
-		if !busy {
+		switch {
+		case !busy:
 			a.rest(ctx, w, news, a.untilNext(ctx, w))
+		case w.Gentle:
+			a.rest(ctx, w, nil, min(gentleRest*a.World.Clock.Now().Sub(begun), longestLull))
 		}
 	}
 }

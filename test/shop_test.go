@@ -32,12 +32,18 @@ const shopSecret = "a secret that all runs of this shop share"
 // openShop starts an installation on the storage and registers a customer in it.
 func openShop(t *testing.T, storage ...string) *shop {
 	t.Helper()
+	return openShopBy(t, nil, storage...)
+}
+
+// openShopBy is openShop with another build of the program.
+func openShopBy(t *testing.T, build []string, storage ...string) *shop {
+	t.Helper()
 	s := &shop{t: t, internet: start(t, "dev", "--data", t.TempDir(), "--http", "127.0.0.1:0")}
 	var hook string
 	s.ledger, s.port, hook = newLedger(t)
 	s.resolver, s.storage = s.internet.DNS, append(storage, "--data", t.TempDir(), "--secret", shopSecret)
-	s.serve()
-	s.key = s.p.shop(t, s.internet, hook, s.storage)
+	s.serve(build...)
+	s.key = s.p.shopBy(t, build, s.internet, hook, s.storage)
 	return s
 }
 
@@ -46,8 +52,8 @@ func (s *shop) arguments() []string {
 	if address == "" {
 		address = "127.0.0.1:0"
 	}
-	return append(append([]string{"serve", "--domain", "mail.postrider.test", "--http", address, "--insecure-test-network", "--resolver", s.resolver, "--smtp-port", s.port},
-		s.storage...), s.settings...)
+	return append(append([]string{"serve", "--domain", "mail.postrider.test", "--http", address, "--insecure-test-network", "--resolver", s.resolver, "--smtp-port", s.port,
+		"--admin", "127.0.0.1:0"}, s.storage...), s.settings...)
 }
 
 // serve starts the installation, behind another command if one is given.
