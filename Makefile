@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery bench-backlog sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures
+.PHONY: test check race bench bench-delivery bench-backlog bench-size sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures
 
 SEEDS ?= 60
 
@@ -39,6 +39,11 @@ bench-delivery:
 bench-backlog:
 	go run ./bench/backlog
 
+# Room on the disk by message, and accepting beside retention of a million rows.
+bench-size:
+	go run ./bench/disk
+	go run ./bench/retention
+
 # The simulator at length.
 sim:
 	go test ./sim -timeout 60m -args -seeds 1000
@@ -47,9 +52,9 @@ sim:
 kill:
 	go test ./test -run KilledAgainAndAgain -v -timeout 60m -args -kills 200
 
-# What goes wrong on one machine, a row each: processes, disks, databases, networks and clocks.
+# What goes wrong on one machine, a row each: processes, disks, databases, networks, clocks and data. QUEUED=1000000 fills the queue.
 faults: setup
-	go test ./test -run TestFaults -v -count=1 -timeout 60m -args -faults
+	go test ./test -run TestFaults -v -count=1 -timeout 300m -args -faults -queued $(or $(QUEUED),10000)
 
 # Every page of the dashboard, checked in all its views and kept as a picture under docs/pictures.
 pictures: setup

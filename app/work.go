@@ -12,8 +12,7 @@ import (
 const (
 	firstPause  = 100 * time.Millisecond
 	longestRest = 10 * time.Second
-	// gentleRest is how many times as long as its step a gentle worker rests, within a bound, because clocks jump.
-	gentleRest  = 4
+	// longestLull bounds the rest of a gentle worker, because clocks jump.
 	longestLull = 2 * time.Second
 )
 
@@ -39,7 +38,7 @@ func (a *App) work(ctx context.Context, w queue.Worker) {
 		case !busy:
 			a.rest(ctx, w, news, a.untilNext(ctx, w))
 		case w.Gentle:
-			a.rest(ctx, w, nil, min(gentleRest*a.World.Clock.Now().Sub(begun), longestLull))
+			a.rest(ctx, w, nil, min(a.World.Clock.Now().Sub(begun), longestLull))
 		}
 	}
 }

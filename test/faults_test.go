@@ -54,7 +54,7 @@ func TestFaults(t *testing.T) {
 				if f.name == upgradeRow {
 					build = before(t)
 				}
-				s := openShopBy(t, build, storage...)
+				s := openShop(t, build, storage...)
 				f.do(s, engine)
 				c := s.tally(settleFor)
 				if c.lost > 0 {

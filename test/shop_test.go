@@ -29,14 +29,8 @@ type shop struct {
 
 const shopSecret = "a secret that all runs of this shop share"
 
-// openShop starts an installation on the storage and registers a customer in it.
-func openShop(t *testing.T, storage ...string) *shop {
-	t.Helper()
-	return openShopBy(t, nil, storage...)
-}
-
-// openShopBy is openShop with another build of the program.
-func openShopBy(t *testing.T, build []string, storage ...string) *shop {
+// openShop starts an installation on the storage and registers a customer in it, by another build of the program if one is given.
+func openShop(t *testing.T, build []string, storage ...string) *shop {
 	t.Helper()
 	s := &shop{t: t, internet: start(t, "dev", "--data", t.TempDir(), "--http", "127.0.0.1:0")}
 	var hook string

@@ -16,8 +16,8 @@ type Worker struct {
 	Wake   <-chan struct{}
 	// Every is the longest an idle worker rests between two looks.
 	Every time.Duration
-	// Gentle workers do what can wait, such as removing what is old: after a step that found something they rest for a few times as long
-	// as it took, so that what customers wait for comes between.
+	// Gentle workers do what can wait, such as removing what is old: after a step that found something they rest for as long as it
+	// took, so that what customers wait for comes between.
 	Gentle bool
 	// Next tells when work is due, for workers whose work waits for a time. Nil means they only go by Topics and Every.
 	Next func(ctx context.Context) (due time.Time, ok bool, err error)
