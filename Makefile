@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures bench-broadcast broadcast-kill lighthouse
+.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures bench-broadcast broadcast-kill lighthouse bench-size
 
 SEEDS ?= 60
 
@@ -48,6 +48,11 @@ bench-cluster:
 bench-broadcast:
 	go run ./bench/broadcast -people 1000000 -deliver 100000
 
+# Room on the disk by message, and accepting beside retention of a million rows.
+bench-size:
+	go run ./bench/disk
+	go run ./bench/retention
+
 # The simulator at length.
 sim:
 	go test ./sim -timeout 60m -args -seeds 1000 -beats 1
@@ -61,8 +66,10 @@ broadcast-kill:
 	go test ./test -run 'KilledAgainAndAgainABroadcast|BroadcastThatIsCancelled|CancelThatWasAnswered' -v -count=1 -parallel 1 -timeout 90m -args -broadcast-kills 20 -broadcast-people 100000
 
 # What goes wrong on one machine, a row each: processes, disks, databases, networks and clocks.
+
+# What goes wrong on one machine, a row each: processes, disks, databases, networks, clocks and data. QUEUED=1000000 fills the queue.
 faults: setup
-	go test ./test -run TestFaults -v -count=1 -timeout 60m -args -faults
+	go test ./test -run TestFaults -v -count=1 -timeout 300m -args -faults -queued $(or $(QUEUED),10000)
 
 # Every page of the dashboard, checked in all its views and kept as a picture under docs/pictures.
 pictures: setup

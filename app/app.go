@@ -203,7 +203,7 @@ func (a *App) Followers() []event.Follower {
 // Workers returns everything that has to be done again and again.
 func (a *App) Workers() []queue.Worker {
 	workers := []queue.Worker{
-		{Name: "idempotency keys", Step: a.forgetKeys, Every: time.Minute},
+		{Name: "idempotency keys", Step: a.forgetKeys, Every: time.Minute, Gentle: true},
 		{Name: "unused blobs", Step: a.sweepBlobs, Every: time.Hour},
 	}
 	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Guard, a.Domains, a.Webhooks, a.Suppressions, a.Audience, a.Broadcasts, a.Automations, a.Emails, a.Delivery, a.Inbound, a.Logs, a.Stats} {

@@ -12,6 +12,8 @@ import (
 const (
 	firstPause  = 100 * time.Millisecond
 	longestRest = 10 * time.Second
+	// longestLull bounds the rest of a gentle worker, because clocks jump.
+	longestLull = 2 * time.Second
 )
 
 // work runs a worker until the context ends: step after step while there is work, then a rest until there is news, something
@@ -20,6 +22,7 @@ func (a *App) work(ctx context.Context, w queue.Worker) {
 	news := a.subscribe(ctx, w.Topics)
 	pause := firstPause
 	for ctx.Err() == nil {
+		begun := a.World.Clock.Now()
 		busy, err := a.step(ctx, w)
 		if err != nil {
 			if ctx.Err() != nil {
@@ -31,9 +34,12 @@ func (a *App) work(ctx context.Context, w queue.Worker) {
 			continue
 		}
 		pause = firstPause
-		if !busy {
+		switch {
+		case !busy:
 			a.gather(ctx, w)
 			a.rest(ctx, w, news, a.untilNext(ctx, w))
+		case w.Gentle:
+			a.rest(ctx, w, nil, min(a.World.Clock.Now().Sub(begun), longestLull))
 		}
 	}
 }

@@ -22,7 +22,7 @@ func TestWhatWasAcknowledgedBeforeABackupIsThereAfterItIsRestoredElsewhere(t *te
 			secret := []string{"--secret", "a secret that is not part of the backup"}
 			old, elsewhere := []string{"--data", t.TempDir()}, []string{"--data", filepath.Join(t.TempDir(), "new")}
 			if engine == "postgres" {
-				old = append(old, "--database-url", dbtest.URL(t, "postgres"))
+				old = append(old, "--database-url", dbtest.URL(t, "postgres")+"&statement_timeout=90s&pool_max_conns=20")
 				// Another server, which has given out few transaction ids so far.
 				elsewhere = append(elsewhere, "--database-url", startPostgres(t, "127.0.0.1").url())
 			}

@@ -50,9 +50,16 @@ func TestFaults(t *testing.T) {
 					t.Cleanup(func() { servers.Delete(t.Name()) })
 					servers.Store(t.Name(), server)
 				}
-				s := openShop(t, storage...)
+				var build []string
+				if f.name == upgradeRow {
+					build = before(t)
+				}
+				s := openShop(t, build, storage...)
 				f.do(s, engine)
 				c := s.tally(settleFor)
+				if c.lost > 0 {
+					s.explain()
+				}
 				results.add(t, f.name, engine, never, c)
 				if f.twice >= 0 && c.doubled > f.twice {
 					t.Errorf("%d copies, at most %d are explained", c.doubled, f.twice)
@@ -68,6 +75,7 @@ func allFaults() []fault {
 	all = append(all, diskFaults()...)
 	all = append(all, databaseFaults()...)
 	all = append(all, networkFaults()...)
+	all = append(all, dataFaults()...)
 	return all
 }
 

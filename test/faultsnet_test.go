@@ -121,21 +121,33 @@ func loseCommits(every int64, over *atomic.Bool) cutter {
 	}
 }
 
-// later moves the clock of the shop on whenever nothing arrives any more, until nothing is left to retry. Mail is kept longer than that.
+const (
+	// laterJumps of laterBy are a day: mail is kept longer than that, and every retry in it is due by then.
+	laterJumps = 36
+	laterBy    = 40 * time.Minute
+	// stuckFor is how long nothing may change, although the program says that it is at work, before the clock is moved all the same.
+	stuckFor = 20 * time.Second
+)
+
+// later moves the clock of the shop on whenever nothing is left to do now, until nothing is left to retry. It does not move it under
+// conversations: their timeouts are of the same clock, so that each jump would end them, and on a busy machine nothing would arrive.
 func (s *shop) later() {
-	before := -1
-	for jumps := 0; jumps < 36; {
-		after(1500 * time.Millisecond)
+	last, changed := -1, time.Now()
+	for jumps := 0; jumps < laterJumps; {
+		after(500 * time.Millisecond)
 		missing, untold := s.open()
-		missing += untold
-		if missing == 0 {
+		if missing+untold == 0 {
 			return
 		}
-		if missing == before {
-			jumps++
-			s.setClock(fmt.Sprintf("+%dm", 40*jumps))
+		if missing+untold != last {
+			last, changed = missing+untold, time.Now()
+			continue
 		}
-		before = missing
+		if still := time.Since(changed); still > stuckFor || still > 1500*time.Millisecond && s.p.idle() {
+			jumps++
+			changed = time.Now()
+			s.setClock(fmt.Sprintf("+%dm", int(laterBy.Minutes())*jumps))
+		}
 	}
 }
 

@@ -348,7 +348,13 @@ const maxInFlightAtKill = 60
 // shop makes a workspace with a verified domain, and a webhook if one is given, and returns its key.
 func (p *process) shop(t *testing.T, internet *process, hook string, storage []string) string {
 	t.Helper()
-	stdout, stderr, err := run(t, append([]string{"workspace", "create", "--name", "Shop", "--owner-email", "olga@shop.test",
+	return p.shopBy(t, nil, internet, hook, storage)
+}
+
+// shopBy is shop with another build of the program.
+func (p *process) shopBy(t *testing.T, build []string, internet *process, hook string, storage []string) string {
+	t.Helper()
+	stdout, stderr, err := runBy(t, build, append([]string{"workspace", "create", "--name", "Shop", "--owner-email", "olga@shop.test",
 		"--owner-password", "correct horse battery", "--json"}, storage...)...)
 	var created struct {
 		APIKey string `json:"api_key"`

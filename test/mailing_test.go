@@ -54,7 +54,7 @@ func person(n int) string { return fmt.Sprintf("person-%d@d%d.test", n, n%killSi
 // openMailing starts an installation with a list of people, some of whom want no mail.
 func openMailing(t *testing.T, people int, storage []string) *mailing {
 	t.Helper()
-	s, _ := newShop(t, storage...)
+	s, _ := newShop(t, nil, storage...)
 	s.key = s.p.shop(t, s.internet, "", s.storage)
 	m := &mailing{shop: s, people: people, unwilling: map[string]bool{}}
 	m.list = m.must(http.MethodPost, "/audience/lists", map[string]any{"name": "Everybody"})["id"].(string)

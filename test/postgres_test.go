@@ -49,7 +49,7 @@ func startPostgres(t *testing.T, host string) *postgres {
 			t.Fatal(err)
 		}
 	}
-	if out, err := s.command("initdb", "-D", s.dir+"/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync").CombinedOutput(); err != nil {
+	if out, err := s.command("initdb", "-D", s.dir+"/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-sync", "--data-checksums").CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v %s", err, out)
 	}
 	hba := s.dir + "/data/pg_hba.conf"
@@ -71,7 +71,11 @@ func startPostgres(t *testing.T, host string) *postgres {
 }
 
 func (s *postgres) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(s.bin, name), args...)
+	path := filepath.Join(s.bin, name)
+	if _, err := os.Stat(path); err != nil {
+		path = name // one of the machine's own
+	}
+	cmd := exec.Command(path, args...)
 	cmd.Dir, cmd.Env = s.dir, []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: s.as, Pdeathsig: syscall.SIGKILL}
 	return cmd

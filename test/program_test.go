@@ -247,12 +247,19 @@ func (p *process) mailbox() []received {
 // run runs a verb of postrider to its end and returns what it printed.
 func run(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
+	return runBy(t, nil, args...)
+}
+
+// runBy is run behind another command.
+func runBy(t *testing.T, wrapper []string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
 	path, err := program()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out, errs bytes.Buffer
-	cmd := exec.CommandContext(t.Context(), path, args...)
+	line := append(append(append([]string{}, wrapper...), path), args...)
+	cmd := exec.CommandContext(t.Context(), line[0], line[1:]...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
 	return out.String(), errs.String(), err

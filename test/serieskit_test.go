@@ -51,7 +51,7 @@ var boundaries = []string{atEvent, beforeMail, afterMail, whileWaits, whenOver, 
 
 func openSeries(t *testing.T, storage []string) *series {
 	t.Helper()
-	base, _ := newShop(t, storage...)
+	base, _ := newShop(t, nil, storage...)
 	s := &series{shop: base, asked: map[string][]string{}, fatal: map[string]string{}, deadly: make(chan chan struct{})}
 	s.key = s.p.shop(t, s.internet, "", s.storage)
 	s.setClock("+0s")

@@ -29,21 +29,22 @@ type shop struct {
 
 const shopSecret = "a secret that all runs of this shop share"
 
-// openShop starts an installation on the storage and registers a customer in it, who hears of deliveries by webhook.
-func openShop(t *testing.T, storage ...string) *shop {
+// openShop starts an installation on the storage and registers a customer in it, who hears of deliveries by webhook; by another build of
+// the program if one is given.
+func openShop(t *testing.T, build []string, storage ...string) *shop {
 	t.Helper()
-	s, hook := newShop(t, storage...)
-	s.key = s.p.shop(t, s.internet, hook, s.storage)
+	s, hook := newShop(t, build, storage...)
+	s.key = s.p.shopBy(t, build, s.internet, hook, s.storage)
 	return s
 }
 
 // newShop starts an installation that has no customer yet.
-func newShop(t *testing.T, storage ...string) (s *shop, hook string) {
+func newShop(t *testing.T, build []string, storage ...string) (s *shop, hook string) {
 	t.Helper()
 	s = &shop{t: t, internet: start(t, "dev", "--data", t.TempDir(), "--http", "127.0.0.1:0")}
 	s.ledger, s.port, hook = newLedger(t)
 	s.resolver, s.storage = s.internet.DNS, append(storage, "--data", t.TempDir(), "--secret", shopSecret)
-	s.serve()
+	s.serve(build...)
 	return s, hook
 }
 
@@ -52,8 +53,8 @@ func (s *shop) arguments() []string {
 	if address == "" {
 		address = "127.0.0.1:0"
 	}
-	return append(append([]string{"serve", "--domain", "mail.postrider.test", "--http", address, "--insecure-test-network", "--resolver", s.resolver, "--smtp-port", s.port},
-		s.storage...), s.settings...)
+	return append(append([]string{"serve", "--domain", "mail.postrider.test", "--http", address, "--insecure-test-network", "--resolver", s.resolver, "--smtp-port", s.port,
+		"--admin", "127.0.0.1:0"}, s.storage...), s.settings...)
 }
 
 // serve starts the installation, behind another command if one is given.

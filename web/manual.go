@@ -33,7 +33,7 @@ type chapter struct {
 var chapters = []chapter{{Path: "", Title: "Start"}, {Path: "quickstart", Title: "Quick start"}, {Path: "concepts", Title: "Concepts"}, {Path: "api", Title: "API reference"},
 	{Path: "smtp", Title: "SMTP"}, {Path: "sandbox", Title: "The sandbox"}, {Path: "compatibility", Title: "Compatibility"},
 	{Path: "migrating/resend", Title: "From Resend"}, {Path: "migrating/postmark", Title: "From Postmark"}, {Path: "migrating/sendgrid", Title: "From SendGrid"}, {Path: "migrating/postal", Title: "From Postal"},
-	{Path: "operating", Title: "Operating"}, {Path: "delivery", Title: "Delivery"}, {Path: "monitoring", Title: "Monitoring"}, {Path: "reliability", Title: "Reliability"},
+	{Path: "operating", Title: "Operating"}, {Path: "capacity", Title: "Capacity"}, {Path: "delivery", Title: "Delivery"}, {Path: "monitoring", Title: "Monitoring"}, {Path: "reliability", Title: "Reliability"},
 	{Path: "performance", Title: "Performance"}, {Path: "security", Title: "Security"}, {Path: "licences", Title: "Licences"}}
 
 func chaptersAt(now string) []chapter {

@@ -44,7 +44,7 @@ func StartPostgres(ctx context.Context, dir string) (*Postgres, error) {
 	if out, err := p.command(ctx, "initdb", "-D", p.dir+"/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w %s", err, out)
 	}
-	args := []string{"-D", p.dir + "/data", "-k", p.dir, "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "shared_buffers=256MB"}
+	args := []string{"-D", p.dir + "/data", "-k", p.dir, "-c", "listen_addresses=", "-c", "max_connections=200", "-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB"}
 	libraries, _ := filepath.Glob(filepath.Dir(p.bin) + "/lib/pg_stat_statements.so")
 	if p.Statements = len(libraries) > 0; p.Statements {
 		args = append(args, "-c", "shared_preload_libraries=pg_stat_statements", "-c", "pg_stat_statements.track_utility=off")

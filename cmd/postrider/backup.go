@@ -16,7 +16,16 @@ import (
 
 type backupCommand struct {
 	storageFlags
-	Out string `help:"Directory to make, for database, blobs and secret; or a file ending in .db for the embedded database alone." required:"" type:"path"`
+	Out  string `help:"Directory to make, for database, blobs and secret; or a file ending in .db for the embedded database alone." required:"" type:"path"`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// backupResult is what --json prints of a backup.
+type backupResult struct {
+	Out string `json:"out"`
+	app.Manifest
+	// SecretKept tells that the secret is in the backup; if not, whoever made it must keep it.
+	SecretKept bool `json:"secret_kept"`
 }
 
 // Run copies what must not be lost, as it is at one moment, beside a running server.
@@ -30,11 +39,15 @@ func (c backupCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	kept := m.Secret && c.Secret == ""
+	if c.JSON {
+		return printJSON(backupResult{Out: c.Out, Manifest: m, SecretKept: kept})
+	}
 	fmt.Printf("Copied to %s: the database, %d blobs (%d bytes).\n", c.Out, m.Blobs, m.Bytes)
 	if m.Bucket {
 		fmt.Println("Blobs are in a bucket and are not part of it: keep versions or a replica of the bucket.")
 	}
-	if !m.Secret || c.Secret != "" {
+	if !kept {
 		fmt.Println("The secret was given by POSTRIDER_SECRET or --secret and is not part of it: keep it too, without it keys cannot be opened.")
 	}
 	fmt.Printf("Put it back with: postrider restore --from %s --data NEW-DIRECTORY\n", c.Out)
@@ -56,6 +69,9 @@ func (c backupCommand) databaseOnly(ctx context.Context) error {
 	defer d.Close()
 	if err := d.Backup(ctx, c.Out); err != nil {
 		return err
+	}
+	if c.JSON {
+		return printJSON(map[string]any{"out": c.Out, "database_only": true})
 	}
 	fmt.Printf("Copied to %s. Keep the file \"secret\" and the folder \"blobs\" of the data directory with it: without the secret keys cannot be opened.\n", c.Out)
 	return nil
@@ -83,8 +99,20 @@ func databaseName(address string) (string, error) {
 	if _, secret := u.User.Password(); secret {
 		u.User = url.User(u.User.Username())
 	}
+	words := u.Query()
+	for word := range words {
+		if !toolWords[word] {
+			words.Del(word)
+		}
+	}
+	u.RawQuery = words.Encode()
 	return u.String(), nil
 }
+
+// toolWords are what PostgreSQL's tools understand in an address. Others, such as the limits of our sessions, they refuse.
+var toolWords = map[string]bool{"host": true, "hostaddr": true, "port": true, "user": true, "dbname": true, "connect_timeout": true, "sslmode": true, "sslcert": true,
+	"sslkey": true, "sslrootcert": true, "sslcrl": true, "sslpassword": true, "sslsni": true, "channel_binding": true, "target_session_attrs": true, "options": true,
+	"passfile": true, "keepalives": true, "keepalives_idle": true, "keepalives_interval": true, "keepalives_count": true, "tcp_user_timeout": true}
 
 // runTool hands the address over without its password, which others could read in the list of processes.
 func runTool(ctx context.Context, address, name string, args ...string) error {

@@ -17,6 +17,7 @@ const devServiceDomain = "mail.postrider.test"
 
 type devCommand struct {
 	Data string `help:"Directory to keep everything in." default:"./postrider-data" type:"path"`
+	JSON bool   `name:"json" help:"Print addresses and keys as JSON instead of the greeting."`
 	listenFlags
 }
 
@@ -36,6 +37,9 @@ func (c devCommand) Run(ctx context.Context) error {
 		Delivery:      delivery.Config{Hello: "mx1." + devServiceDomain},
 	}
 	config.Workers, config.Dev, config.Print = true, &app.Dev{}, greet
+	if c.JSON {
+		config.Print = func(ready app.Ready) { _ = printJSON(ready) } // whoever reads it has gone
+	}
 	return app.Run(ctx, w, config)
 }
 

@@ -39,6 +39,9 @@ func (c doctorCommand) checkDatabase(w world.World) func(context.Context) error 
 		if err == nil && !migrated {
 			err = errors.New("its schema is older than this program")
 		}
+		if err == nil {
+			err = stores.DB.Check(ctx)
+		}
 		return err
 	}
 }

@@ -21,6 +21,16 @@ type listenCommand struct {
 	clientFlags
 	Forward string   `help:"Address to post events to, such as http://localhost:3000/hook." required:""`
 	Events  []string `help:"Names of events, or families such as email.*; all if absent."`
+	JSON    bool     `name:"json" help:"Print a line of JSON for each event and for what happens to the connection."`
+}
+
+// say tells of one thing that happened: in words for people, as a line of JSON for programs.
+func (c listenCommand) say(facts map[string]any, words string, args ...any) {
+	if c.JSON {
+		_ = printJSON(facts) // whoever reads it has gone
+		return
+	}
+	fmt.Printf(words+"\n", args...)
 }
 
 const (
@@ -38,7 +48,7 @@ var errRefused = errors.New("the server refused")
 // Run forwards until it is interrupted. After a break it goes on where it was.
 func (c listenCommand) Run(ctx context.Context) error {
 	forwarder := webhook.NewForwarder(quietWorld())
-	fmt.Printf("Forwarding events to %s\nSigned with the secret %s\n\n", c.Forward, forwarder.Secret())
+	c.say(map[string]any{"forward": c.Forward, "secret": forwarder.Secret()}, "Forwarding events to %s\nSigned with the secret %s\n", c.Forward, forwarder.Secret())
 	last := ""
 	for {
 		err := c.follow(ctx, forwarder, &last)
@@ -48,7 +58,7 @@ func (c listenCommand) Run(ctx context.Context) error {
 		case errors.Is(err, errRefused):
 			return err
 		}
-		fmt.Printf("connection lost (%v), trying again\n", err)
+		c.say(map[string]any{"lost": fmt.Sprint(err)}, "connection lost (%v), trying again", err)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -89,7 +99,7 @@ func (c listenCommand) follow(ctx context.Context, forwarder webhook.Forwarder, 
 		switch name {
 		case "":
 			if value == "listening" {
-				fmt.Println("Listening.")
+				c.say(map[string]any{"listening": true}, "Listening.")
 			}
 		case "id":
 			id = value
@@ -108,23 +118,25 @@ func (c listenCommand) follow(ctx context.Context, forwarder webhook.Forwarder, 
 func (c listenCommand) forward(ctx context.Context, forwarder webhook.Forwarder, body string) {
 	var event struct{ ID, Type string }
 	if err := json.Unmarshal([]byte(body), &event); err != nil {
-		fmt.Printf("an event that cannot be read: %v\n", err)
+		c.say(map[string]any{"error": err.Error()}, "an event that cannot be read: %v", err)
 		return
 	}
 	ctx, done := context.WithTimeout(ctx, forwardWithin)
 	defer done()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, c.Forward, strings.NewReader(body))
 	if err != nil {
-		fmt.Println(err)
+		c.say(map[string]any{"type": event.Type, "id": event.ID, "error": err.Error()}, "%v", err)
 		return
 	}
 	start := time.Now()
 	request.Header = forwarder.Header(event.Type, event.ID, start, body)
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		fmt.Printf("%s  %s  %v\n", start.Format(time.TimeOnly), event.Type, err)
+		c.say(map[string]any{"type": event.Type, "id": event.ID, "error": err.Error()}, "%s  %s  %v", start.Format(time.TimeOnly), event.Type, err)
 		return
 	}
 	answer.Body.Close()
-	fmt.Printf("%s  %s  %s  %s  %d ms\n", start.Format(time.TimeOnly), event.Type, event.ID, answer.Status, time.Since(start).Milliseconds())
+	took := time.Since(start).Milliseconds()
+	c.say(map[string]any{"type": event.Type, "id": event.ID, "status": answer.StatusCode, "took_ms": took},
+		"%s  %s  %s  %s  %d ms", start.Format(time.TimeOnly), event.Type, event.ID, answer.Status, took)
 }

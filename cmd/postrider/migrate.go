@@ -17,6 +17,15 @@ type migrateCommand struct {
 	storageFlags
 	From []string `help:"Storage to move from: a data directory, postgres://… or s3://…; give it twice for a database and a bucket." sep:"none" placeholder:"STORAGE"`
 	To   []string `help:"Storage to move to, in the same words. What is not named stays where it is." sep:"none" placeholder:"STORAGE"`
+	JSON bool     `name:"json" help:"Print JSON."`
+}
+
+// moveResult is what --json prints of a move.
+type moveResult struct {
+	Tables int   `json:"tables"`
+	Rows   int64 `json:"rows"`
+	Blobs  int64 `json:"blobs"`
+	Bytes  int64 `json:"bytes"`
 }
 
 // Run brings the schema up to date, or moves the data. A move needs every server stopped.
@@ -28,8 +37,14 @@ func (c migrateCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := stores.DB.Close(); err != nil {
+		return err
+	}
+	if c.JSON {
+		return printJSON(map[string]bool{"up_to_date": true})
+	}
 	fmt.Println("The schema is up to date.")
-	return stores.DB.Close()
+	return nil
 }
 
 var (
@@ -103,6 +118,9 @@ func (c migrateCommand) move(ctx context.Context) error {
 	}
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return printJSON(moveResult(sum))
 	}
 	fmt.Printf("Moved and compared: %s.\n", moved(sum))
 	fmt.Print(afterwards(from, to))

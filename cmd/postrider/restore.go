@@ -10,6 +10,13 @@ import (
 type restoreCommand struct {
 	storageFlags
 	From string `help:"Directory of the backup." required:"" type:"path"`
+	JSON bool   `name:"json" help:"Print JSON."`
+}
+
+// restoreResult is what --json prints of a restore.
+type restoreResult struct {
+	From string `json:"from"`
+	app.Manifest
 }
 
 // Run puts a backup into a storage that has no database yet.
@@ -19,6 +26,9 @@ func (c restoreCommand) Run(ctx context.Context) error {
 	shown.end()
 	if err != nil {
 		return err
+	}
+	if c.JSON {
+		return printJSON(restoreResult{From: c.From, Manifest: m})
 	}
 	fmt.Printf("Restored the backup of %s: the database and %d blobs.\n", m.MadeAt.Format("2006-01-02 15:04:05 MST"), m.Blobs)
 	fmt.Println("What was accepted before the backup and sent after it will be sent again: receivers know it by its Message-ID.")

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,9 +16,10 @@ type sendCommand struct {
 	To      []string `help:"Recipients." required:""`
 	Subject string   `help:"Subject." required:""`
 	Text    string   `help:"Text; standard input if absent."`
+	JSON    bool     `name:"json" help:"Print the server's answer as it is."`
 }
 
-// Run sends one email and prints the server's answer.
+// Run sends one email and says under which id it was accepted.
 func (c sendCommand) Run(ctx context.Context) error {
 	if c.Text == "" {
 		raw, err := io.ReadAll(os.Stdin)
@@ -30,6 +32,14 @@ func (c sendCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println(string(bytes.TrimSpace(answer)))
+	if c.JSON {
+		fmt.Println(string(bytes.TrimSpace(answer)))
+		return nil
+	}
+	var accepted struct{ ID, Status string }
+	if err := json.Unmarshal(answer, &accepted); err != nil {
+		return fmt.Errorf("the server's answer cannot be read: %w", err)
+	}
+	fmt.Printf("Accepted as %s (%s).\n", accepted.ID, accepted.Status)
 	return nil
 }

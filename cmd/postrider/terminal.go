@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 
@@ -18,6 +19,9 @@ func newTerminal(file *os.File) terminal {
 	person := isatty.IsTerminal(file.Fd())
 	return terminal{file: file, person: person, colour: person && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }
+
+// printJSON prints the result of a verb for programs, in one line.
+func printJSON(result any) error { return json.NewEncoder(os.Stdout).Encode(result) }
 
 type colour string
 

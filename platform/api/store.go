@@ -37,10 +37,11 @@ func remember(tx *db.Tx, request Idempotency, result string) error {
 	return err
 }
 
+// forgetExpired says twice what has expired: without the first the keys it has found are looked for among all that are kept.
 func forgetExpired(tx *db.Tx) (int64, error) {
 	return tx.Exec(`
 		DELETE FROM api_idempotency
-		WHERE (workspace_id, operation, key) IN (
+		WHERE expires_at <= $1 AND (workspace_id, operation, key) IN (
 			SELECT workspace_id, operation, key FROM api_idempotency
 			WHERE expires_at <= $1
 			LIMIT 1000)`, tx.Now())

@@ -27,6 +27,9 @@ type DB struct {
 	waker  *waker
 	tables dialect
 
+	// watcher hears of statements; nil if nobody does.
+	watcher atomic.Pointer[func(query string, args []any)]
+
 	rehearse bool
 	writes   atomic.Int64
 	commits  atomic.Int64

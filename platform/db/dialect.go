@@ -20,8 +20,8 @@ type dialect struct {
 	horizon string // query for the oldest transaction that is still open; empty if there is only one at a time
 	index   words
 	catalog catalog
-	churn   string    // text for {churning NAME}; ${1} is the table
-	cache   *sync.Map // shared text -> engine text
+	habits  map[string]string // text for {churning NAME} and its like; NAME is the table
+	cache   *sync.Map         // shared text -> engine text
 }
 
 var sqliteDialect = dialect{
@@ -39,8 +39,9 @@ var sqliteDialect = dialect{
 	list:    jsonList,
 	index:   sqliteWords,
 	catalog: sqliteCatalog,
-	churn:   "SELECT 1", // it uses the room of deleted rows again by itself
-	cache:   new(sync.Map),
+	// It uses the room of deleted rows again by itself.
+	habits: map[string]string{"churning": "SELECT 1", "growing": "SELECT 1", "counting": "SELECT 1"},
+	cache:  new(sync.Map),
 }
 
 var postgresDialect = dialect{
@@ -57,11 +58,7 @@ var postgresDialect = dialect{
 	list:    plainList,
 	index:   postgresWords,
 	catalog: postgresCatalog,
-	// Rows of a queue live for seconds: its size says nothing about how many are dead, so it is cleaned after a fixed number of them,
-	// without pauses, and with room left in each page for new versions beside the old.
-	churn: `ALTER TABLE ${1} SET (fillfactor = 70, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 2000,
-		autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 5000, autovacuum_vacuum_cost_delay = 0,
-		autovacuum_vacuum_insert_scale_factor = 0.05)`,
+	habits:  postgresHabits,
 	// Looking at this database only: a long transaction in another one must not hold our followers up.
 	horizon: `
 		SELECT COALESCE(MIN(backend_xid::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
@@ -71,7 +68,7 @@ var postgresDialect = dialect{
 }
 
 var (
-	churning       = regexp.MustCompile(`\{churning (\w+)\}`)
+	habit          = regexp.MustCompile(`\{(churning|growing|counting) (\w+)\}`)
 	inList         = regexp.MustCompile(`\{in (\$\d+)\}`)
 	numberedSymbol = regexp.MustCompile(`\$(\d+)`)
 )
@@ -82,7 +79,10 @@ func (d dialect) translate(query string) string {
 	}
 	text := d.index.clauses(d.words.Replace(query))
 	text = inList.ReplaceAllString(text, d.in)
-	text = churning.ReplaceAllString(text, d.churn)
+	text = habit.ReplaceAllStringFunc(text, func(found string) string {
+		words := habit.FindStringSubmatch(found)
+		return strings.ReplaceAll(d.habits[words[1]], "NAME", words[2])
+	})
 	if d.number != nil {
 		text = d.number(text)
 	}

@@ -22,6 +22,8 @@ var (
 	// ErrUnavailable means that the database cannot take the work now: disk full, connection lost, shutting down. Nothing
 	// of the transaction was kept.
 	ErrUnavailable = errors.New("database unavailable")
+	// ErrDamaged means that what was stored cannot be read any more: the disk, or somebody, has changed it.
+	ErrDamaged = errors.New("the database is damaged: stop the server, keep the files as they are, and put the last backup back (postrider restore)")
 	// ErrConflict means that another transaction came first. A write function may return it to be run again.
 	ErrConflict = errors.New("transaction conflict")
 )
@@ -56,8 +58,10 @@ func sqliteClass(err *sqlite.Error) error {
 		return errors.Join(ErrUnique, err)
 	}
 	switch err.Code() & 0xff {
+	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
+		return errors.Join(ErrUnavailable, ErrDamaged, err)
 	case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY,
-		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_NOTADB:
+		sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM:
 		return errors.Join(ErrUnavailable, err)
 	}
 	return err
@@ -70,6 +74,10 @@ func postgresClass(err *pgconn.PgError) error {
 		return errors.Join(ErrUnique, err)
 	case err.Code == "40001", err.Code == "40P01":
 		return errors.Join(ErrConflict, err)
+	case err.Code == "XX001", err.Code == "XX002":
+		return errors.Join(ErrUnavailable, ErrDamaged, err)
+	case err.Code == "57014", err.Code == "55P03", err.Code == "25P03": // one of the limits on a session was passed
+		return errors.Join(ErrUnavailable, err)
 	case strings.HasPrefix(err.Code, "08"), strings.HasPrefix(err.Code, "53"), strings.HasPrefix(err.Code, "57P"),
 		strings.HasPrefix(err.Code, "58"), err.Code == "25006":
 		return errors.Join(ErrUnavailable, err)

@@ -4,9 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"runtime"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -30,13 +33,18 @@ func openPostgres(ctx context.Context, address, name string, log *slog.Logger) (
 	if err != nil {
 		return nil, nil, err
 	}
+	most, err := poolSize(config.RuntimeParams)
+	if err != nil {
+		return nil, nil, err
+	}
 	config.RuntimeParams["application_name"] = name
 	if name == applicationName {
 		setLimits(config.RuntimeParams)
 	}
 	handle := stdlib.OpenDB(*config)
-	handle.SetMaxOpenConns(max(16, 8*runtime.GOMAXPROCS(0)))
-	handle.SetMaxIdleConns(max(16, 8*runtime.GOMAXPROCS(0)))
+	handle.SetMaxOpenConns(most)
+	handle.SetMaxIdleConns(most)
+	handle.SetConnMaxIdleTime(idleConnection)
 	if err := handle.PingContext(ctx); err != nil {
 		handle.Close()
 		return nil, nil, classOf(err)
@@ -44,6 +52,30 @@ func openPostgres(ctx context.Context, address, name string, log *slog.Logger) (
 	w := newWaker()
 	listenForWakes(config, handle, w, log)
 	return &postgresEngine{handle: handle}, w, nil
+}
+
+const (
+	// poolWord is how an address bounds the connections of a node, in the word that other programs use for it.
+	poolWord = "pool_max_conns"
+	// leastPool leaves room for requests while every long-lived worker is in a transaction.
+	leastPool = 4
+	// idleConnection is how long a connection that nobody needs is kept: a quiet night gives the server its memory back.
+	idleConnection = 5 * time.Minute
+)
+
+// poolSize is how many connections a node may have, beside the one that listens. It takes the word out of the parameters, which are
+// the server's.
+func poolSize(parameters map[string]string) (int, error) {
+	asked, ok := parameters[poolWord]
+	if !ok {
+		return max(16, 8*runtime.GOMAXPROCS(0)), nil
+	}
+	delete(parameters, poolWord)
+	size, err := strconv.Atoi(asked)
+	if err != nil || size < leastPool {
+		return 0, fmt.Errorf("%s=%s in the address of the database: must be a whole number of at least %d", poolWord, asked, leastPool)
+	}
+	return size, nil
 }
 
 // setLimits bounds what one session may take, unless the address says otherwise. A node that is frozen in the middle of a transaction

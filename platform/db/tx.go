@@ -42,6 +42,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 	if !tx.writable {
 		panic("db: write in a read transaction: " + query)
 	}
+	tx.tell(query, args)
 	result, err := tx.statements.exec(tx.ctx, tx.db.tables.translate(query), tx.db.tables.arguments(args))
 	if err != nil {
 		return 0, classify(err, query)
@@ -76,6 +77,7 @@ func One[T any](tx *Tx, scan func(Scanner) (T, error), query string, args ...any
 
 // All returns every row that query finds, in its order.
 func All[T any](tx *Tx, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
+	tx.tell(query, args)
 	rows, err := tx.statements.query(tx.ctx, tx.db.tables.translate(query), tx.db.tables.arguments(args))
 	if err != nil {
 		return nil, classify(err, query)

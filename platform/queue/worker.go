@@ -18,6 +18,9 @@ type Worker struct {
 	Every time.Duration
 	// Gather is how long a worker that has done all there was leaves news alone: what comes meanwhile is done together.
 	Gather time.Duration
+	// Gentle workers do what can wait, such as removing what is old: after a step that found something they rest for as long as it
+	// took, so that what customers wait for comes between.
+	Gentle bool
 	// Next tells when work is due, for workers whose work waits for a time. Nil means they only go by Topics and Every.
 	Next func(ctx context.Context) (due time.Time, ok bool, err error)
 }

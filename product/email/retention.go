@@ -19,7 +19,7 @@ const (
 
 // Workers returns what has to be done again and again.
 func (s *Service) Workers() []queue.Worker {
-	return []queue.Worker{{Name: "old contents of emails", Step: s.SweepContents, Every: sweepEvery}}
+	return []queue.Worker{{Name: "old contents of emails", Step: s.SweepContents, Every: sweepEvery, Gentle: true}}
 }
 
 // SweepContents removes what emails say once it is older than the plan keeps it, workspace by workspace. That an email was sent, to whom

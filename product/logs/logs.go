@@ -140,7 +140,7 @@ func (s *Service) Writer() queue.Worker {
 
 // Workers returns what has to run somewhere.
 func (s *Service) Workers() []queue.Worker {
-	return []queue.Worker{{Name: "log sweep", Step: s.sweep, Every: sweepEvery}}
+	return []queue.Worker{{Name: "log sweep", Step: s.sweep, Every: sweepEvery, Gentle: true}}
 }
 
 // longestKept is how long entries are kept on plans that do not say.

@@ -10,9 +10,10 @@ import (
 )
 
 const (
-	// sweepEvery is how long what has expired may lie around; nobody can see it. sweepBatch is how much of it one transaction removes.
+	// sweepEvery is how long what has expired may lie around; nobody can see it. sweepBatch is how much of it one transaction removes:
+	// its words cost more than it does, and on the embedded database everybody else waits for that long.
 	sweepEvery = time.Hour
-	sweepBatch = 200
+	sweepBatch = 100
 )
 
 // sweep removes what nobody may look at any more, workspace by workspace. What a plan keeps is decided now, so that an upgrade counts for

@@ -18,7 +18,7 @@ const (
 
 // Workers returns what has to be done again and again.
 func (s *Service) Workers() []queue.Worker {
-	return []queue.Worker{{Name: "old statistics", Step: s.sweep, Every: sweepEvery}}
+	return []queue.Worker{{Name: "old statistics", Step: s.sweep, Every: sweepEvery, Gentle: true}}
 }
 
 // sweep removes names that are too old to be of use.

@@ -17,7 +17,7 @@ const (
 
 // Workers returns what has to be done again and again.
 func (s *Service) Workers() []queue.Worker {
-	return []queue.Worker{{Name: "suppression sweep", Step: s.sweep, Every: sweepEvery}}
+	return []queue.Worker{{Name: "suppression sweep", Step: s.sweep, Every: sweepEvery, Gentle: true}}
 }
 
 // sweep deletes what has expired and tells of it, and forgets strikes that no longer count.

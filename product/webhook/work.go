@@ -32,7 +32,7 @@ func (s *Service) Workers() []queue.Worker {
 		{Name: "webhook leases", Step: s.renewLeases, Every: renewEvery},
 		{Name: "webhook notices", Step: s.postNotices, Topics: []string{NoticeLane.Topic()}, Every: idleLook,
 			Next: func(ctx context.Context) (time.Time, bool, error) { return s.nextIn(ctx, NoticeLane) }},
-		{Name: "webhook sweep", Step: s.sweep, Every: sweepEvery},
+		{Name: "webhook sweep", Step: s.sweep, Every: sweepEvery, Gentle: true},
 	}
 }
 
