@@ -32,15 +32,16 @@ type claimDesk struct {
 	// aside is what was set aside, and from when on it may be fetched; pullAt is the earliest of those that are wanted.
 	aside  map[asideName]time.Time
 	pullAt time.Time
-	// handed counts what was handed over of each flow since the last claim; piles are the nodes whose mail is to be fetched.
+	// handed counts what was handed over of each flow since the last claim; piles are the nodes whose mail is to be fetched, and how
+	// often that was said.
 	handed map[string]int
-	piles  map[string]bool
+	piles  map[string]int
 	// after is when it is worth looking again, if the last look brought nothing.
 	after time.Time
 }
 
 func newClaimDesk() claimDesk {
-	return claimDesk{turns: map[queue.Lane]queue.Turn{}, full: map[string]time.Time{}, aside: map[asideName]time.Time{}, handed: map[string]int{}, piles: map[string]bool{}}
+	return claimDesk{turns: map[queue.Lane]queue.Turn{}, full: map[string]time.Time{}, aside: map[asideName]time.Time{}, handed: map[string]int{}, piles: map[string]int{}}
 }
 
 const (
@@ -58,7 +59,7 @@ type order struct {
 	room  int
 	now   time.Time
 	pulls []pull
-	piles []string
+	piles map[string]int
 	// paused leaves alone what is merely due: the last look at it brought nothing, although something was expected.
 	paused, expected bool
 	turns            map[queue.Lane]queue.Turn
@@ -151,7 +152,9 @@ func (s *Service) noteClaims(o order, h harvest) {
 		delete(s.desk.aside, name)
 	}
 	for _, node := range h.fetched {
-		delete(s.desk.piles, node)
+		if s.desk.piles[node] == o.piles[node] { // there was no news while it was fetched
+			delete(s.desk.piles, node)
+		}
 	}
 	if o.expected && len(h.due) == 0 {
 		s.desk.after = o.now.Add(emptyPause)

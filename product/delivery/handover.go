@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -68,17 +69,14 @@ func (d *claimDesk) restHanded(now time.Time) {
 
 // orderPiles says whose mail is to be fetched: what was handed to this node, and what is left of nodes that are gone. The caller holds mu.
 func (s *Service) orderPiles(o *order) {
-	for owner := range s.desk.piles {
-		o.piles = append(o.piles, owner)
-	}
-	slices.Sort(o.piles)
+	o.piles = maps.Clone(s.desk.piles)
 }
 
 // claimPiles leases what was handed over, the most urgent first. Half of the room stays for what is due.
 func (s *Service) claimPiles(tx *db.Tx, o order, lease queue.Lease, h *harvest) ([]queue.Item, error) {
 	var items []queue.Item
 	most := (o.room + 1) / 2
-	for _, owner := range o.piles {
+	for _, owner := range slices.Sorted(maps.Keys(o.piles)) {
 		for _, rank := range []queue.Rank{queue.Urgent, queue.Normal, queue.Bulk} {
 			if len(items) == most {
 				return items, nil
@@ -106,7 +104,7 @@ func (s *Service) fetchHanded(context.Context) (bool, error) {
 	if len(s.crew.alive) < 2 || !s.crew.mayOwn(s.config.Node) {
 		return false, nil
 	}
-	s.desk.piles[s.config.Node] = true
+	s.desk.piles[s.config.Node]++
 	s.news()
 	return false, nil
 }
@@ -117,32 +115,38 @@ func (s *Service) lookAround(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	known, err := s.config.Nodes.Known(ctx)
-	if err != nil || !s.meet(known) {
+	if err != nil {
 		return false, err
 	}
-	s.news()
+	before, changed := s.meet(known)
+	if !changed {
+		return false, nil
+	}
+	defer s.news()
+	if err := s.adopt(ctx, before); err != nil {
+		return false, err
+	}
 	return false, s.restoreAside(ctx) // of paths that are this node's now
 }
 
-// meet takes note of the others and tells whether anything has changed.
-func (s *Service) meet(known []node.Node) bool {
+// meet takes note of the others and tells whether anything has changed, and how it was.
+func (s *Service) meet(known []node.Node) (before crew, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.world.Clock.Now()
-	before := s.crew
+	before = s.crew
 	me := node.Node{ID: node.ID(s.config.Node), StartedAt: s.config.Nodes.Started(), Sources: s.sources.Sources.Sources}
 	s.crew = newCrew(me, known, now)
 	if s.crew.equal(before) {
-		return false
+		return before, false
 	}
-	clear(s.desk.piles)
 	for _, n := range known { // that left, or have just come back
 		if !s.crew.mayOwn(string(n.ID)) && string(n.ID) != s.config.Node {
-			s.desk.piles[string(n.ID)] = true
+			s.desk.piles[string(n.ID)]++
 		}
 	}
-	if s.crew.mayOwn(s.config.Node) {
-		s.desk.piles[s.config.Node] = true
+	if delete(s.desk.piles, s.config.Node); s.crew.mayOwn(s.config.Node) {
+		s.desk.piles[s.config.Node]++
 	}
 	rank, of := s.crew.share()
 	s.shaper.Divide(rank, of)
@@ -151,7 +155,7 @@ func (s *Service) meet(known []node.Node) bool {
 	}
 	s.shaper.Yield(now, s.crew.owns)
 	s.world.Log.Info("nodes that deliver", "count", of, "rank", rank)
-	return true
+	return before, true
 }
 
 // nextMeeting tells when somebody's time has passed.

@@ -239,6 +239,30 @@ func TestMailOfANodeThatDiedIsDeliveredByTheOthers(t *testing.T) {
 	})
 }
 
+func TestWhoTakesAPathOverHoldsWhatItsOwnerHeld(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		c := newCrew(t, in, 2)
+		owner, other := c.owner()
+		if status, answer := owner.ask(http.MethodPost, "/delivery/paths/suspend", map[string]any{"site": exampleSite, "for": "1h", "reason": "a test"}); status != http.StatusOK {
+			t.Fatalf("%d %v", status, answer)
+		}
+		c.leave(owner)
+		ids := sendMany(t, in, in.Key, "hello@acme.test", 5, users)
+		for range 8 {
+			in.Clock.Advance(10 * time.Second)
+			c.meet()
+			c.step()
+		}
+		if states, made := fates(in, ids); other.Owner("mx.test", exampleSite) != other.OwnID() || states["queued"] != 5 || made != 0 {
+			t.Fatalf("%v after %d attempts on a path that was stopped", states, made)
+		}
+		in.Clock.Advance(time.Hour)
+		c.meet()
+		c.run(func() bool { return c.arrived() == 5 })
+	})
+}
+
 func TestANodeThatComesBackAtOnceDoesNotSendWhatWasHandedToItBefore(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

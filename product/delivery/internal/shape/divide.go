@@ -48,6 +48,17 @@ func (s *Shaper) Divide(rank, of int) {
 	}
 }
 
+// Adopt holds what another node has held on paths that are this one's now, unless it does so already.
+func (s *Shaper) Adopt(now time.Time, holds []Hold) {
+	at := s.tick(now)
+	for _, h := range holds {
+		over := span{instantOf(h.From), instantOf(h.Until)}
+		if over.until > at && s.holds[holdKey{h.Path, h.Tenant, h.Kind}] == nil {
+			s.place(h, over, at)
+		}
+	}
+}
+
 // Yield gives back what waits for paths that are not this node's any more, and closes what is open there as soon as it is unused.
 func (s *Shaper) Yield(now time.Time, keeps func(Path) bool) {
 	at := s.tick(now)
