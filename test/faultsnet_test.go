@@ -129,8 +129,8 @@ const (
 	stuckFor = 20 * time.Second
 )
 
-// later moves the clock of the shop on whenever nothing is left to do now, until nothing is left to retry. It does not move it under
-// conversations: their timeouts are of the same clock, so that each jump would end them, and on a busy machine nothing would arrive.
+// later moves the clock of the shop on whenever nothing is left to do now, until nothing is left to retry. While the program is at work
+// a jump would be wasted: on a busy machine all of them would be used up before the first retry is due, and what waits would look lost.
 func (s *shop) later() {
 	last, changed := -1, time.Now()
 	for jumps := 0; jumps < laterJumps; {

@@ -59,18 +59,11 @@ func run(ctx context.Context, messages, domains int, during time.Duration, datab
 		return err
 	}
 	defer sink.Close()
-	storage := []string{"--data", filepath.Join(dir, "data")}
-	if database != "" {
-		storage = append(storage, "--database-url", database, "--secret", "a secret for the time of a benchmark")
-	}
-	seed, err := measure.Start(ctx, dir, program, append([]string{"dev", "--http", "127.0.0.1:0"}, storage...)...)
+	in, err := measure.Install(ctx, dir, program, database) // dev mode itself has no PostgreSQL
 	if err != nil {
 		return err
 	}
-	key := seed.Text("api_key")
-	if err := seed.Stop(); err != nil {
-		return err
-	}
+	storage, key := in.Storage, in.Key
 	names, err := measure.Start(ctx, dir, program, "dev", "--data", filepath.Join(dir, "names"), "--http", "127.0.0.1:0")
 	if err != nil {
 		return err

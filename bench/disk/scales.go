@@ -30,9 +30,15 @@ func openScales(ctx context.Context, in measure.Installation) (*scales, error) {
 
 func (s *scales) close() { s.database.Close() }
 
-// weigh returns the tables of PostgreSQL, heaviest first, and all together; of the embedded database only the whole is known.
+// weigh returns all tables together, and then each with its indexes, the heaviest first.
 func (s *scales) weigh(ctx context.Context) (all []weight, err error) {
-	query := `SELECT 'all tables', (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
+	query := `
+		SELECT 'all tables', (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size
+		UNION ALL
+		SELECT * FROM (
+			SELECT tbl_name, SUM(pgsize) FROM dbstat JOIN sqlite_schema ON sqlite_schema.name = dbstat.name
+			GROUP BY tbl_name
+			ORDER BY 2 DESC) AS each`
 	if s.postgres {
 		query = `
 			SELECT 'all tables', CAST(SUM(pg_total_relation_size(oid)) AS BIGINT) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace

@@ -83,9 +83,9 @@ func (l *oldLog) await(ctx context.Context) error {
 	}
 }
 
-// size is what the tables of the log take on the disk; the embedded database knows only what it takes as a whole.
+// size is what the tables of the log take on the disk, with their indexes.
 func (l *oldLog) size(ctx context.Context) (bytes int64) {
-	query := `SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size`
+	query := `SELECT SUM(pgsize) FROM dbstat JOIN sqlite_schema ON sqlite_schema.name = dbstat.name WHERE tbl_name = 'log_entry' OR tbl_name LIKE 'log_search%'`
 	if l.postgres {
 		query = `SELECT pg_total_relation_size('log_entry') + pg_total_relation_size('log_search')`
 	}
