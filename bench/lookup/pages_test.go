@@ -25,6 +25,8 @@ func BenchmarkPages(b *testing.B) {
 				"emails":        "/emails",
 				"emails-search": fmt.Sprintf("/emails?q=user%d", *emails/2),
 				"emails-status": "/emails?status=bounced",
+				"email-new":     "/emails/new",
+				"spam-check":    "/emails/check",
 				"person":        fmt.Sprintf("/people/user%d@example.net", *emails/2),
 				"domains":       "/domains",
 				"customers":     "/customers",

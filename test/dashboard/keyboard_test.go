@@ -26,7 +26,7 @@ func (o *tour) tabTo(name string) {
 	o.t.Fatalf("Tab does not lead to %q at %s", name, o.Path())
 }
 
-// type types into what has the focus, in place of what is there.
+// typeOver types into what has the focus, in place of what is there.
 func (o *tour) typeOver(text string) {
 	o.t.Helper()
 	o.Control("a")

@@ -23,7 +23,7 @@ const (
 	// goodScore is what every page must reach in every category, of 100.
 	goodScore = 95
 	// lighthouseRounds is how often a page is measured before it counts as slow: other work on the machine can only take points away.
-	lighthouseRounds = 3
+	lighthouseRounds = 5
 )
 
 // categories are what pages are judged by.
@@ -39,6 +39,10 @@ type verdicts struct {
 		Score   *float64
 		Title   string
 		Display string `json:"displayValue"`
+	}
+	Environment struct {
+		// Benchmark is how fast the machine seemed; about 1500 is a laptop that does nothing else.
+		Benchmark float64 `json:"benchmarkIndex"`
 	}
 	Error struct{ Code, Message string } `json:"runtimeError"`
 }
@@ -154,7 +158,7 @@ func (v verdicts) line() string {
 	for _, category := range categories {
 		parts = append(parts, fmt.Sprintf("%s %3d", category, v.score(category)))
 	}
-	return strings.Join(parts, "   ")
+	return fmt.Sprintf("%s   (machine %.0f)", strings.Join(parts, "   "), v.Environment.Benchmark)
 }
 
 // complaints are the checks of a category that cost points, the dearest first.
