@@ -56,32 +56,52 @@ func (s *Service) endIfDone(tx *db.Tx, b *Broadcast) error {
 
 // fail ends a broadcast that cannot go on. What has been handed over goes its way; everybody else is told of the same reason.
 func (s *Service) fail(tx *db.Tx, b *Broadcast, reason, message string) error {
-	if err := s.settleRest(tx, *b, email.Failed, problem{Stage: atDelivery, Reason: reason, Message: message}); err != nil {
+	b.Status, b.Failure = Failed, &Failure{reason, message}
+	if err := s.settleFailed(tx, b); err != nil {
 		return err
 	}
-	b.Status, b.Failure = Failed, &Failure{reason, message}
 	return s.tell(tx, *b, failedEvent)
 }
 
-// settleRest ends everybody who has not been handed over.
-func (s *Service) settleRest(tx *db.Tx, b Broadcast, state email.State, why problem) error {
-	why.At = api.Time(tx.Now())
-	n, err := settlePending(tx, b.ID, state, why)
-	if err != nil {
+// settleFailed gives some of those who were not handed over the reason of a broadcast that failed. After the last it rests.
+func (s *Service) settleFailed(tx *db.Tx, b *Broadcast) error {
+	more, err := s.settleRest(tx, *b, email.Failed, problem{Stage: atDelivery, Reason: b.Failure.Reason, Message: b.Failure.Message})
+	if err != nil || more {
 		return err
+	}
+	return s.rest(tx, b)
+}
+
+// settlePage is how many rows one transaction ends. All rows of a large broadcast at once would keep everybody else from writing.
+const settlePage = 10_000
+
+// settleRest ends some of those who have not been handed over, and tells whether there may be more.
+func (s *Service) settleRest(tx *db.Tx, b Broadcast, state email.State, why problem) (more bool, err error) {
+	why.At = api.Time(tx.Now())
+	n, err := settlePending(tx, b.ID, state, why, settlePage)
+	if err != nil || n == 0 {
+		return false, err
 	}
 	var change counts
 	change.move(Pending, state, n)
-	return addCounts(tx, b.ID, change)
+	return n == settlePage, addCounts(tx, b.ID, change)
+}
+
+// cancelledProblem is why recipients of a cancelled broadcast do not get the mail.
+func cancelledProblem() problem {
+	return problem{Stage: atDelivery, Reason: reasonCancel, Message: cancelMessage}
 }
 
 // recallPage is how many mails one transaction calls back.
 const recallPage = 500
 
-// recall calls mail of a cancelled broadcast back: what waits for its first attempt, then what waits for another. It tells whether there
-// may be more.
+// recall ends those of a cancelled broadcast who were not handed over, and then calls mail back: what waits for its first attempt, and what
+// waits for another. It tells whether there may be more.
 func (s *Service) recall(ctx context.Context, seen Broadcast) (again bool, err error) {
 	err = s.change(ctx, seen, func(tx *db.Tx, b *Broadcast) error {
+		if again, err = s.settleRest(tx, *b, email.Cancelled, cancelledProblem()); err != nil || again {
+			return err
+		}
 		rows, err := selectOpen(tx, b.ID, email.Queued, 0, recallPage)
 		if err == nil && len(rows) == 0 {
 			if rows, err = selectOpen(tx, b.ID, email.Sending, b.place, recallPage); len(rows) > 0 {
@@ -119,7 +139,9 @@ func (s *Service) recallRows(tx *db.Tx, b *Broadcast, rows []recipient) error {
 		before := r.State
 		if r.State = email.Sending; back[r.Email] {
 			r.State = email.Cancelled
-			r.Problem = &problem{Stage: atDelivery, Reason: reasonCancel, Message: cancelMessage, At: api.Time(tx.Now())}
+			why := cancelledProblem()
+			why.At = api.Time(tx.Now())
+			r.Problem = &why
 		}
 		if r.State == before {
 			continue

@@ -32,13 +32,13 @@ func (s *Service) alter(ctx context.Context, ws space.ID, id string, change func
 }
 
 // cancel stops a broadcast. Once it is answered nobody else is handed over, and no mail that was goes to a server: what a conversation of
-// this process has not ended breaks off. Rows of mail that waits in the mail queue are settled soon after. What went out stays out.
+// this process has not ended breaks off. Rows are settled soon after, a first page of them at once. What went out stays out.
 func (s *Service) cancel(ctx context.Context, ws space.ID, id string) (Record, error) {
 	record, err := s.alter(ctx, ws, id, func(tx *db.Tx, b *Broadcast) error {
 		if b.Status != Scheduled && b.Status != Queued && b.Status != Sending {
 			return b.refuse(Scheduled, Queued, Sending)
 		}
-		if err := s.settleRest(tx, *b, email.Cancelled, problem{Stage: atDelivery, Reason: reasonCancel, Message: cancelMessage}); err != nil {
+		if _, err := s.settleRest(tx, *b, email.Cancelled, cancelledProblem()); err != nil {
 			return err
 		}
 		begun := b.Status == Sending

@@ -73,11 +73,16 @@ func markQueued(tx *db.Tx, id ID, contacts []int64) (int64, error) {
 		WHERE broadcast_id = $2 AND contact {in $3} AND state = 'pending'`, tx.Now(), id, contacts)
 }
 
-// settlePending ends all rows that wait, in one statement, and returns how many there were.
-func settlePending(tx *db.Tx, id ID, state email.State, p problem) (int64, error) {
+// settlePending ends the first rows that wait, and returns how many there were.
+func settlePending(tx *db.Tx, id ID, state email.State, p problem, limit int) (int64, error) {
 	return tx.Exec(`
 		UPDATE broadcast_recipient SET state = $1, reason = $2, error = $3, updated_at = $4
-		WHERE broadcast_id = $5 AND `+openRows+` AND state = 'pending'`, state, p.Reason, db.JSON(p), tx.Now(), id)
+		WHERE broadcast_id = $5 AND `+openRows+` AND state = 'pending' AND contact <= (
+			SELECT MAX(contact) FROM (
+				SELECT contact FROM broadcast_recipient
+				WHERE broadcast_id = $5 AND `+openRows+` AND state = 'pending' AND contact > 0
+				ORDER BY contact
+				LIMIT $6) AS page)`, state, p.Reason, db.JSON(p), tx.Now(), id, limit)
 }
 
 // reopenFailed lets rows that failed wait again, and returns how many there were.

@@ -1,0 +1,58 @@
+package broadcast_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"postrider/platform/db"
+)
+
+// throng adds rows of people who do not exist to a broadcast that is held, as many as no transaction settles at once.
+func (h *house) throng(id string, people int) {
+	h.t.Helper()
+	err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+		values := make([]any, 0, 8*people)
+		for n := range people {
+			values = append(values, fmt.Sprintf("00000000-0000-7000-8000-%012x", n+1), h.Workspace, id, int64(1_000_000+n), nobody, fmt.Sprintf("nobody%d@example.net", n), "pending", tx.Now())
+		}
+		if _, err := tx.InsertRows(`
+			INSERT INTO broadcast_recipient (id, workspace_id, broadcast_id, contact, contact_id, address, state, updated_at)`, 8, values, ``); err != nil {
+			return err
+		}
+		_, err := tx.Exec(`UPDATE broadcast_count SET recipients = recipients + $1, queued = queued + $1 WHERE broadcast_id = $2`, people, id)
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+func TestTheRestOfALargeBroadcastIsSettledPageByPage(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		const people = 10_500
+		cancelled := h.held(h.list("ann@example.net"), nil)
+		h.throng(cancelled, people)
+		h.must(200, "POST", "/broadcasts/"+cancelled+"/cancel", nil)
+		if got := h.stats(cancelled, "queued", "cancelled"); got != "queued 501, cancelled 10000" {
+			t.Errorf("with the answer: %s", got)
+		}
+		h.hand()
+		if got := h.stats(cancelled, "recipients", "queued", "cancelled"); got != "recipients 10501, queued 0, cancelled 10501" {
+			t.Errorf("soon after: %s", got)
+		}
+		h.must(200, "DELETE", "/broadcasts/"+cancelled, nil)
+
+		failed := h.held(h.list("bob@example.net"), nil)
+		h.throng(failed, people)
+		h.write(`UPDATE domain SET verified = FALSE WHERE id = $1`, h.DomainID)
+		h.release()
+		if got := h.stats(failed, "recipients", "queued", "failed"); got != "recipients 10501, queued 0, failed 10501" || h.get(failed).Text("failure", "reason") != "domain_auth_broken" {
+			t.Errorf("%s %s", got, h.get(failed).Raw)
+		}
+		if h.step() {
+			t.Error("there is work left for a broadcast that is over")
+		}
+	})
+}
