@@ -35,7 +35,7 @@ func together(t *testing.T, c world.Clock, count int) ([]*limit.Shared, []*db.DB
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { d.Close() })
-		all, handles = append(all, limit.NewShared(quiet(c), d, 1000)), append(handles, d)
+		all, handles = append(all, limit.NewShared(quiet(c), d, 1000).Patient()), append(handles, d)
 	}
 	return all, handles
 }
