@@ -1,10 +1,11 @@
 // @ts-check
 // Small helps for pages that work without them. Attributes only ever make GET requests of this site; changes are real forms.
 
-/** Reads a page of this site. @param {string} url @param {AbortSignal} [signal] */
+/** Reads a page of this site; fails where the server could not answer. @param {string} url @param {AbortSignal} [signal] */
 async function read(url, signal) {
   const response = await fetch(url, { signal, headers: { "X-Requested-By": "kit" } });
   if (response.redirected && new URL(response.url).pathname === "/signin") location.assign(response.url);
+  if (response.status === 429 || response.status >= 500) throw new Error(`The server answered ${response.status}.`);
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
@@ -48,11 +49,12 @@ if (lively) {
   let stream = /** @type {EventSource | null} */ (null), timer = 0, news = 0, reading = new AbortController();
   const refresh = () => {
     reading.abort(); // an answer that was asked for earlier must not replace a newer one
-    reading = new AbortController();
-    read(location.href, reading.signal).then((page) => {
+    const mine = reading = new AbortController();
+    read(location.href, mine.signal).then((page) => {
       for (const element of document.querySelectorAll("[data-live]")) replace(page, element.id);
-    }, () => {});
+    }, () => { if (!mine.signal.aborted) soon(2000); }); // no further event may come to make up for it
   };
+  const soon = (/** @type {number} */ wait) => { if (!timer) timer = window.setTimeout(() => { timer = 0; refresh(); }, wait); };
   const heard = (/** @type {MessageEvent} */ event) => {
     for (const bar of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-news]"))) {
       if (!bar.dataset.news?.split(" ").some((type) => event.data.includes(`"${type}"`))) continue;
@@ -61,14 +63,17 @@ if (lively) {
       bar.textContent = news === 1 ? "1 new. Show it" : `${news} new. Show them`;
     }
     const wanted = [...document.querySelectorAll("[data-live]")].some((element) => event.data.includes(element.getAttribute("data-live") ?? ""));
-    if (wanted && !timer) timer = window.setTimeout(() => { timer = 0; refresh(); }, 250); // a steady stream must not put it off
+    if (wanted) soon(250); // a steady stream must not put it off
   };
   const state = (/** @type {boolean} */ on) => { for (const mark of document.querySelectorAll("[data-live-state]")) mark.toggleAttribute("data-off", !on); };
   const open = () => {
     stream?.close();
     stream = new EventSource("/v1/events/stream");
     stream.onopen = () => { state(true); if (document.querySelector("[data-live]")) refresh(); }; // what happened before we listened
-    stream.onerror = () => state(false);
+    stream.onerror = () => {
+      state(false);
+      if (stream?.readyState === EventSource.CLOSED) setTimeout(() => { if (!document.hidden) open(); }, 5000); // refused, after which browsers do not try again
+    };
     stream.onmessage = heard;
     for (const type of (document.body.dataset.events ?? "").split(" ")) if (type) stream.addEventListener(type, heard);
   };
