@@ -59,7 +59,7 @@ sim:
 
 # kill -9, two hundred times under load on each database: what was answered against what arrived.
 kill:
-	go test ./test -run KilledAgainAndAgain -v -timeout 60m -args -kills 200
+	go test ./test -run KilledAgainAndAgainUnderLoad -v -timeout 60m -args -kills 200
 
 # kill -9, twenty times during a broadcast to 100,000 people on each database: everybody has it once. Then one that is cancelled half-way.
 broadcast-kill:
