@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures bench-broadcast broadcast-kill lighthouse bench-size
+.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures bench-broadcast broadcast-kill lighthouse bench-size first-email
 
 SEEDS ?= 60
 
@@ -106,3 +106,7 @@ fuzz:
 # The program as it is released: built twice to the same bytes, with its checksum, size and start-up time.
 release:
 	@scripts/release bin/postrider
+
+# From a clean clone to the first delivered email, as a newcomer meets it.
+first-email:
+	@scripts/first-email
