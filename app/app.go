@@ -167,7 +167,9 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		return a.Guard.Held(tx, ws, tenants)
 	}})
 	a.Guard = guard.New(w, d, guard.Parts{Stats: a.Stats, Tenants: a.Tenants, Accounts: a.Accounts})
-	settings.Delivery.Nodes = a.Nodes
+	if d.Shared() || settings.Delivery.Inline { // the embedded database serves one process, be it that the simulator plays several
+		settings.Delivery.Nodes = a.Nodes
+	}
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
 
 	a.Inbound = inbound.New(w, d, inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks, Keys: keys,
