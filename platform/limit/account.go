@@ -12,8 +12,10 @@ type account struct {
 	bucket bucket
 	// full is when the bucket is full again, as the database last said; everything in it was paid for, what prepaid holds too.
 	full time.Duration
-	// prepaid are requests that were taken from the bucket and not used yet, debt those that were let through and not taken yet.
+	// prepaid are requests that were taken from the bucket and not used yet, debt those that were let through and not taken yet, the last of
+	// them at owedAt.
 	prepaid, debt int
+	owedAt        time.Duration
 	// bundle is how many were taken at once the last time, and when.
 	bundle    int
 	settledAt time.Duration
@@ -36,11 +38,20 @@ func (b bucket) credit() int { return max(b.size/creditShare, 1) }
 // room is how many requests the bucket has left, as far as this node knows, besides those that are prepaid. It is negative if more
 // was let through than the rate allows.
 func (a *account) room(now time.Duration) int {
-	free := a.bucket.window - max(a.full-now, 0) - time.Duration(a.debt)*a.bucket.interval
+	free := a.bucket.window - a.missing(now)
 	if free < 0 {
 		return int((free - a.bucket.interval + 1) / a.bucket.interval)
 	}
 	return int(free / a.bucket.interval)
+}
+
+// missing is how long the bucket needs to be full again. What is owed counts from when it was let through, however late it is told.
+func (a *account) missing(now time.Duration) time.Duration {
+	full := a.full
+	if a.debt > 0 {
+		full = max(full, a.owedAt) + time.Duration(a.debt)*a.bucket.interval
+	}
+	return max(full-now, 0)
 }
 
 // pay lets one request through if it is prepaid, or on credit.
@@ -50,7 +61,9 @@ func (a *account) pay(now time.Duration) bool {
 	case a.prepaid > 0:
 		a.prepaid--
 	case a.debt < a.bucket.credit() && a.room(now) > 0:
-		a.debt++
+		if a.debt++; a.debt == 1 || now > a.owedAt {
+			a.owedAt = now
+		}
 	default:
 		return false
 	}
@@ -90,13 +103,13 @@ func (a *account) told(prepaid int, full, now time.Duration) {
 // decision tells the caller about a request that was let through; alone is what this node would say without the others.
 func (a *account) decision(alone Decision, now time.Duration) Decision {
 	alone.Remaining = max(min(alone.Remaining, a.room(now)+a.prepaid), 0)
-	alone.Reset = max(alone.Reset, a.full-now+time.Duration(a.debt-a.prepaid)*a.bucket.interval)
+	alone.Reset = max(alone.Reset, a.missing(now)-time.Duration(a.prepaid)*a.bucket.interval)
 	return alone
 }
 
 // refusal tells the caller when to come again.
 func (a *account) refusal(now time.Duration) Decision {
-	missing := max(a.full-now, 0) + time.Duration(a.debt)*a.bucket.interval
+	missing := a.missing(now)
 	return Decision{Limit: a.bucket.size, Reset: missing, RetryAfter: max(a.bucket.interval-(a.bucket.window-missing), 1)}
 }
 

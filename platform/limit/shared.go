@@ -74,6 +74,11 @@ func (s *Shared) Take(ctx context.Context, key string, rate Rate) Decision {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.bucket = b
+	if a.debt > 0 && now-a.owedAt > idleFor { // nobody has told it; together with what is owed from now on it would count as of now
+		if err := s.settle(ctx, []string{name}, map[string]*account{name: a}, a.prepaid); err != nil {
+			return alone
+		}
+	}
 	if a.pay(now) {
 		return a.decision(alone, now)
 	}
@@ -129,7 +134,7 @@ func (s *Shared) settle(ctx context.Context, names []string, accounts map[string
 	err := s.db.Write(within, func(tx *db.Tx) error {
 		for _, name := range names {
 			a := accounts[name]
-			full, err := takeFrom(tx, name, now, time.Duration(a.debt-a.prepaid+more)*a.bucket.interval)
+			full, err := a.takeFrom(tx, name, more, now)
 			if err != nil {
 				return err
 			}

@@ -180,3 +180,22 @@ func BenchmarkTakeShared(b *testing.B) {
 		s.Take(context.Background(), "a", rate)
 	}
 }
+
+func TestWhatWasLetThroughLongAgoCostsNothingNow(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	all, _ := together(t, c, 1)
+	for range 9 { // and nobody tells the database of the last ones
+		all[0].Take(t.Context(), "a", hundred)
+	}
+	c.move(time.Minute)
+	allowed := 0
+	for range 150 {
+		if all[0].Take(t.Context(), "a", hundred).Allowed {
+			allowed++
+		}
+	}
+	if allowed != 100 {
+		t.Errorf("%d requests were allowed, want 100", allowed)
+	}
+}

@@ -6,6 +6,17 @@ import (
 	"postrider/platform/db"
 )
 
+// takeFrom takes what is owed, as of when it was let through, and that many more, less what is left of those before.
+func (a *account) takeFrom(tx *db.Tx, name string, more int, now time.Duration) (full time.Duration, err error) {
+	if a.debt > 0 {
+		full, err = takeFrom(tx, name, min(a.owedAt, now), time.Duration(a.debt)*a.bucket.interval)
+		if err != nil || more == a.prepaid {
+			return full, err
+		}
+	}
+	return takeFrom(tx, name, now, time.Duration(more-a.prepaid)*a.bucket.interval)
+}
+
 // takeFrom makes a bucket full again so much later, counted from now if it is full already, and returns when it is.
 func takeFrom(tx *db.Tx, key string, now, later time.Duration) (time.Duration, error) {
 	full, err := db.One(tx, db.Value[int64], `
