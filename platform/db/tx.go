@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 	"time"
@@ -52,15 +51,6 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 
 // Wake tells everyone who subscribed to topic, once the transaction has committed, that there is something new.
 func (tx *Tx) Wake(topic string) { tx.wakes = append(tx.wakes, topic) }
-
-// Horizon returns a transaction id below which nothing new can appear any more: every transaction with a lower id has ended.
-// What such transactions wrote is seen by statements that follow, so a reader that stays below it misses nothing.
-func (tx *Tx) Horizon() (int64, error) {
-	if tx.db.tables.horizon == "" {
-		return math.MaxInt64, nil
-	}
-	return One(tx, Value[int64], tx.db.tables.horizon)
-}
 
 // One returns the row that query finds, or ErrNotFound.
 func One[T any](tx *Tx, scan func(Scanner) (T, error), query string, args ...any) (T, error) {

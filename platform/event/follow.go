@@ -99,6 +99,10 @@ func (f Follower) look(ctx context.Context, d *db.DB) (found look, err error) {
 	if window == nil {
 		window = NewWindow()
 	}
+	horizon, err := d.Horizon(ctx)
+	if err != nil {
+		return found, err
+	}
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		at, err := readPosition(tx, f.Name)
 		if err != nil {
@@ -107,7 +111,7 @@ func (f Follower) look(ctx context.Context, d *db.DB) (found look, err error) {
 		before := window.passage(f.Name, at)
 		found = look{at: at, end: before.to, others: before.events}
 		for looking := true; looking; {
-			events, more, err := window.after(tx, found.end)
+			events, more, err := window.after(tx, found.end, horizon)
 			if err != nil {
 				return err
 			}

@@ -28,14 +28,10 @@ func NewTail(tx *db.Tx, ws space.ID, place string) (*Tail, error) {
 // Place names where the event stands, for a tail that begins after it.
 func (e Event) Place() string { return fmt.Sprintf("%d-%d", e.position.txID, e.position.seq) }
 
-// Next returns the next events of the workspace. more tells that it should be asked again soon: there are others, or some that
+// Next returns the next events of the workspace below the horizon, which was asked for before. more tells that it should be asked again soon: there are others, or some that
 // cannot be seen yet.
-func (t *Tail) Next(tx *db.Tx) (events []Event, more bool, err error) {
+func (t *Tail) Next(tx *db.Tx, horizon int64) (events []Event, more bool, err error) {
 	if more, err = hasAfter(tx, t.at); err != nil || !more {
-		return nil, false, err
-	}
-	horizon, err := tx.Horizon()
-	if err != nil {
 		return nil, false, err
 	}
 	end, found, err := lastBefore(tx, horizon)

@@ -124,8 +124,12 @@ func (st stream) Stream(ctx context.Context, out io.Writer) error {
 func (st stream) write(ctx context.Context, out io.Writer, tail *event.Tail) (more bool, err error) {
 	var events []event.Event
 	var bodies [][]byte
+	horizon, err := st.service.db.Horizon(ctx)
+	if err != nil {
+		return false, err
+	}
 	err = st.service.db.Read(ctx, func(tx *db.Tx) (err error) {
-		if events, more, err = tail.Next(tx); err != nil {
+		if events, more, err = tail.Next(tx, horizon); err != nil {
 			return err
 		}
 		events = slices.DeleteFunc(events, func(e event.Event) bool { return !st.wants(e) })
