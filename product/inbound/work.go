@@ -80,20 +80,18 @@ func (s *Service) releaseExpired(ctx context.Context) (bool, error) {
 
 // claim leases what is due in a lane and loads what it needs in the same transaction.
 func (s *Service) claim(ctx context.Context, lane queue.Lane, load func(*db.Tx, []queue.Item) error) ([]queue.Item, error) {
+	if err := s.resume(ctx); err != nil {
+		return nil, err
+	}
 	if due, ok, err := s.nextOf(lane)(ctx); err != nil || !ok || due.After(s.world.Clock.Now()) {
 		return nil, err
 	}
 	s.turns.mu.Lock()
-	turn, resume := s.turns.next[lane], !s.turns.resumed
+	turn := s.turns.next[lane]
 	s.turns.mu.Unlock()
 	fair := queue.Fair{Lease: queue.Lease{Owner: s.owner, For: leaseFor, Token: int64(s.world.Uint64() >> 1)}, Limit: batch, Turn: turn}
 	var items []queue.Item
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if resume {
-			if _, err := queue.ReleaseOwner(tx, s.owner); err != nil {
-				return err
-			}
-		}
 		if items, turn, err = queue.ClaimFairly(tx, lane, fair); err != nil {
 			return err
 		}
@@ -107,8 +105,24 @@ func (s *Service) claim(ctx context.Context, lane queue.Lane, load func(*db.Tx, 
 	if s.turns.next == nil {
 		s.turns.next = map[queue.Lane]queue.Turn{}
 	}
-	s.turns.next[lane], s.turns.resumed = turn, true
+	s.turns.next[lane] = turn
 	return items, nil
+}
+
+// resume frees, once, what this node held before it stopped, however it stopped. It is done before anything is claimed: if all that is
+// left is leased, nothing is due that would have it done later.
+func (s *Service) resume(ctx context.Context) error {
+	s.turns.mu.Lock()
+	defer s.turns.mu.Unlock()
+	if s.turns.resumed {
+		return nil
+	}
+	err := s.db.Write(ctx, func(tx *db.Tx) error {
+		_, err := queue.ReleaseOwner(tx, s.owner)
+		return err
+	})
+	s.turns.resumed = err == nil
+	return err
 }
 
 // each works on things a few at a time.
