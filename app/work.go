@@ -36,7 +36,9 @@ func (a *App) work(ctx context.Context, w queue.Worker) {
 		pause = firstPause
 		switch {
 		case !busy:
-			a.gather(ctx, w)
+			if w.Gather > 0 {
+				a.rest(ctx, w, nil, w.Gather)
+			}
 			a.rest(ctx, w, news, a.untilNext(ctx, w))
 		case w.Gentle:
 			a.rest(ctx, w, nil, min(a.World.Clock.Now().Sub(begun), longestLull))
@@ -80,19 +82,6 @@ func (a *App) untilNext(ctx context.Context, w queue.Worker) time.Duration {
 	}
 	// What is due already could not be taken; a short rest keeps that from becoming a busy loop.
 	return min(w.Every, max(due.Sub(a.World.Clock.Now()), 10*time.Millisecond))
-}
-
-// gather lets news come for a while, of which the worker is not told one by one.
-func (a *App) gather(ctx context.Context, w queue.Worker) {
-	if w.Gather == 0 {
-		return
-	}
-	over, stop := a.World.Clock.After(w.Gather)
-	defer stop()
-	select {
-	case <-ctx.Done():
-	case <-over:
-	}
 }
 
 func (a *App) rest(ctx context.Context, w queue.Worker, news <-chan struct{}, most time.Duration) {

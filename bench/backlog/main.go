@@ -3,12 +3,9 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -119,25 +116,7 @@ func post(ctx context.Context, url, key string, from, to, domains int) error {
 	for n := from; n < to; n++ {
 		list = append(list, map[string]any{"from": "hello@acme.test", "to": fmt.Sprintf("user%d@d%d.test", n, n%domains), "subject": "Your order", "text": "Thank you."})
 	}
-	body, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/emails/batch", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+key)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("a batch was answered with %s", answer.Status)
-	}
-	return nil
+	return measure.SendBatch(ctx, url, key, list)
 }
 
 // watch starts the delivery and says how it goes.

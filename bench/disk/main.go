@@ -3,13 +3,10 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -40,28 +37,11 @@ func main() {
 }
 
 func run(ctx context.Context, engine string, messages, size int) error {
-	dir, err := os.MkdirTemp("", "bench-disk-")
+	in, err := measure.InstallOn(ctx, engine)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	program, err := measure.Build(ctx, dir)
-	if err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
-	address := ""
-	if engine == "postgres" {
-		server, err := measure.StartPostgres(ctx, dir)
-		if err != nil {
-			return err
-		}
-		defer server.Stop()
-		address = server.URL("postgres")
-	}
-	in, err := measure.Install(ctx, dir, program, address)
-	if err != nil {
-		return err
-	}
+	defer in.Close()
 	scales, err := openScales(ctx, in)
 	if err != nil {
 		return err
@@ -71,7 +51,7 @@ func run(ctx context.Context, engine string, messages, size int) error {
 	if err != nil {
 		return err
 	}
-	if err := deliver(ctx, dir, in, scales, messages, size); err != nil {
+	if err := deliver(ctx, in, scales, messages, size); err != nil {
 		return err
 	}
 	after, err := scales.weigh(ctx)
@@ -83,13 +63,13 @@ func run(ctx context.Context, engine string, messages, size int) error {
 }
 
 // deliver hands the messages in, a hundred at a time, and returns once all are delivered and followed.
-func deliver(ctx context.Context, dir string, in measure.Installation, scales *scales, messages, size int) error {
+func deliver(ctx context.Context, in measure.Installation, scales *scales, messages, size int) error {
 	sink, err := measure.StartSink()
 	if err != nil {
 		return err
 	}
 	defer sink.Close()
-	names, err := measure.Start(ctx, dir, in.Program, "dev", "--data", filepath.Join(dir, "names"), "--http", "127.0.0.1:0")
+	names, err := measure.Start(ctx, in.Dir, in.Program, "dev", "--data", filepath.Join(in.Dir, "names"), "--http", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
@@ -104,7 +84,7 @@ func deliver(ctx context.Context, dir string, in measure.Installation, scales *s
 		for n := from; n < min(from+batch, messages); n++ {
 			list = append(list, map[string]any{"from": "hello@acme.test", "to": fmt.Sprintf("user%d@d%d.test", n, n%1000), "subject": fmt.Sprintf("Your order %d", n), "html": body(n, size)})
 		}
-		if err := post(ctx, server.Text("http"), in.Key, list); err != nil {
+		if err := measure.SendBatch(ctx, server.Text("http"), in.Key, list); err != nil {
 			return err
 		}
 	}
@@ -122,28 +102,6 @@ func body(n, size int) string {
 		fmt.Fprintf(&b, "%x ", word>>24)
 	}
 	return b.String()[:size]
-}
-
-func post(ctx context.Context, url, key string, list []map[string]any) error {
-	body, err := json.Marshal(list)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url+"/v1/emails/batch", bytes.NewReader(body))
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+key)
-	request.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	if answer.StatusCode/100 != 2 {
-		return fmt.Errorf("a batch was answered with %s", answer.Status)
-	}
-	return nil
 }
 
 func report(engine string, messages, size int, before, after []weight) {

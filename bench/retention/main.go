@@ -42,28 +42,11 @@ func main() {
 }
 
 func run(ctx context.Context, engine string, rows, connections int) error {
-	dir, err := os.MkdirTemp("", "bench-retention-")
+	in, err := measure.InstallOn(ctx, engine)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	program, err := measure.Build(ctx, dir)
-	if err != nil {
-		return fmt.Errorf("build: %w", err)
-	}
-	address := ""
-	if engine == "postgres" {
-		server, err := measure.StartPostgres(ctx, dir)
-		if err != nil {
-			return err
-		}
-		defer server.Stop()
-		address = server.URL("postgres")
-	}
-	in, err := measure.Install(ctx, dir, program, address)
-	if err != nil {
-		return err
-	}
+	defer in.Close()
 	log, err := openLog(ctx, in)
 	if err != nil {
 		return err
@@ -76,7 +59,7 @@ func run(ctx context.Context, engine string, rows, connections int) error {
 	}
 	full := log.size(ctx)
 	fmt.Printf("%s: %d entries with their words written in %.0f s, %s; %d cores shared with the load\n", engine, rows, time.Since(begun).Seconds(), megabytes(full-empty), runtime.NumCPU())
-	plans := filepath.Join(dir, "plans.toml")
+	plans := filepath.Join(in.Dir, "plans.toml")
 	if err := os.WriteFile(plans, []byte("[unlimited.limits]\nlog_retention_days = 1\n"), 0o600); err != nil {
 		return err
 	}
