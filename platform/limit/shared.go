@@ -73,6 +73,9 @@ func (s *Shared) Take(ctx context.Context, key string, rate Rate) Decision {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if s.resting(now) { // since this request waited for the account: it need not wait for the database in its turn
+		return alone
+	}
 	a.bucket = b
 	if a.debt > 0 && now-a.owedAt > idleFor { // nobody has told it; together with what is owed from now on it would count as of now
 		if err := s.settle(ctx, []string{name}, map[string]*account{name: a}, a.prepaid); err != nil {
@@ -105,11 +108,11 @@ func (s *Shared) now() time.Duration { return time.Duration(s.world.Clock.Now().
 
 // account returns what is known of a bucket, or nil if it is to be counted here alone.
 func (s *Shared) account(name string, now time.Duration) *account {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if now < s.restUntil && s.restUntil-now <= restFor { // a clock that was set back ends it
+	if s.resting(now) {
 		return nil
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	a := s.accounts[name]
 	if a == nil {
 		if len(s.accounts) >= s.most {
@@ -119,6 +122,13 @@ func (s *Shared) account(name string, now time.Duration) *account {
 		s.accounts[name] = a
 	}
 	return a
+}
+
+// resting tells whether this node counts for itself. A clock that was set back ends it.
+func (s *Shared) resting(now time.Duration) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return now < s.restUntil && s.restUntil-now <= restFor
 }
 
 // settle tells the database what is owed, and takes that many more for each. The caller holds the accounts.
@@ -149,6 +159,9 @@ func (s *Shared) settle(ctx context.Context, names []string, accounts map[string
 		return nil
 	})
 	if err != nil {
+		for _, name := range names {
+			accounts[name].debt = 0 // it may have been told for all that: nobody pays twice
+		}
 		s.rest(now, err)
 		return err
 	}
@@ -183,7 +196,7 @@ func (s *Shared) Settle(ctx context.Context) (bool, error) {
 	}()
 	for batch := range slices.Chunk(names, settleBatch) {
 		if err := s.settle(ctx, batch, open, 0); err != nil {
-			return false, nil // it was said; what is owed is told the next time
+			return false, nil // it was said
 		}
 	}
 	return false, s.sweep(ctx, now)

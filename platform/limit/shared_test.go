@@ -5,6 +5,7 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"sync"
 	"testing"
 	"time"
 
@@ -198,4 +199,44 @@ func TestWhatWasLetThroughLongAgoCostsNothingNow(t *testing.T) {
 	if allowed != 100 {
 		t.Errorf("%d requests were allowed, want 100", allowed)
 	}
+}
+
+func TestManyWhoWaitForADatabaseThatDoesNotAnswerWaitOnce(t *testing.T) {
+	t.Parallel()
+	const patience, callers = 200 * time.Millisecond, 50
+	c := newClock()
+	all, handles := together(t, c, 2)
+	all[0].Waits(patience)
+	locked, unlock := make(chan struct{}), make(chan struct{})
+	told := sync.OnceFunc(func() { close(locked) }) // writes are rehearsed here
+	var others sync.WaitGroup
+	others.Go(func() {
+		err := handles[1].Write(context.WithoutCancel(t.Context()), func(tx *db.Tx) error {
+			if _, err := tx.Exec("LOCK TABLE rate_bucket IN ACCESS EXCLUSIVE MODE"); err != nil {
+				return err
+			}
+			told()
+			<-unlock
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-locked
+	began := time.Now()
+	var asking sync.WaitGroup
+	for range callers {
+		asking.Go(func() {
+			if !all[0].Take(t.Context(), "a", hundred).Allowed {
+				t.Error("refused")
+			}
+		})
+	}
+	asking.Wait()
+	if took := time.Since(began); took > callers*patience/2 {
+		t.Errorf("%d callers waited for %s", callers, took)
+	}
+	close(unlock)
+	others.Wait()
 }

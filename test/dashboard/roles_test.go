@@ -12,15 +12,16 @@ import (
 )
 
 // ask requests a page of the dashboard, or posts a form of it, as a browser of the person would. It looks at more in a second than
-// a person may, and tries again when that is said.
+// a person may, and tries again when that is said: later each time, for a page asks for many things and each try uses up some of them.
 func (p *person) ask(method, path string, form url.Values) (status int, page string) {
 	p.t.Helper()
-	for began := time.Now(); time.Since(began) < startWithin; {
+	for wait := 50 * time.Millisecond; wait < startWithin; wait *= 2 {
 		if status, page = p.askOnce(method, path, form); status != http.StatusTooManyRequests {
 			return status, page
 		}
-		<-time.After(20 * time.Millisecond)
+		<-time.After(wait)
 	}
+	p.t.Fatalf("%s %s is refused for a minute: %.300s", method, path, mainPart.FindString(page))
 	return status, page
 }
 
