@@ -50,6 +50,18 @@ func (p period) wholeDays() period {
 	return period{dayOf(p.from), until}
 }
 
+// fullDays narrows a period to days in UTC. If it has none, what is left of it is empty and lies within it.
+func (p period) fullDays() period {
+	from := dayOf(p.from)
+	if from.Before(p.from) {
+		from = from.Add(day)
+	}
+	if until := dayOf(p.until); from.Before(until) {
+		return period{from, until}
+	}
+	return period{p.until, p.until}
+}
+
 // period returns the time that is asked for, in days of the zone.
 func (q query) period(now time.Time, zone *time.Location) (period, error) {
 	var wrong api.Fields

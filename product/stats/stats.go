@@ -1,7 +1,7 @@
 // Package stats counts what happens to mail and tells it as totals, series, lists and a scorecard. A follower of events keeps the
 // counts; to read them costs the same after ten events and after ten million.
 //
-//	Owns     stats_count, stats_isp, stats_state, stats_rank
+//	Owns     stats_count, stats_isp, stats_state, stats_rank, stats_past
 //	Follows  email.*
 package stats
 
@@ -124,6 +124,13 @@ func (c Counter) String() string { return names[c] }
 
 // Counts holds a number for every counter.
 type Counts [counters]int64
+
+// add adds numbers in the order of the counters, as many as there are.
+func (c *Counts) add(more []int64) {
+	for i, n := range more {
+		c[i] += n
+	}
+}
 
 // quarter is the finest time that counts are kept by. Some time zones are three quarters of an hour off.
 const quarter = 15 * time.Minute

@@ -143,11 +143,7 @@ func (s span) args(more ...any) []any {
 
 // selectCounts sums all counters of a span.
 func selectCounts(tx *db.Tx, s span) (Counts, error) {
-	all := make([]Counter, counters)
-	for i := range all {
-		all[i] = Counter(i)
-	}
-	return db.One(tx, func(row db.Scanner) (Counts, error) {
+	sum, err := db.One(tx, func(row db.Scanner) (Counts, error) {
 		var c Counts
 		into := make([]any, counters)
 		for i := range c {
@@ -155,8 +151,12 @@ func selectCounts(tx *db.Tx, s span) (Counts, error) {
 		}
 		return c, row.Scan(into...)
 	}, `
-		SELECT `+summing(all)+` FROM stats_count
+		SELECT `+summing(allCounters())+` FROM stats_count
 		WHERE workspace_id = $1 AND facet {in $2} AND bucket >= $3 AND bucket < $4`, s.args()...)
+	if err != nil {
+		return sum, err
+	}
+	return sum, sum.addPast(tx, s)
 }
 
 // ofFacet is what is known of one facet in a span.
@@ -168,10 +168,6 @@ type ofFacet struct {
 
 // selectFacets sums all counters of a span, each facet apart.
 func selectFacets(tx *db.Tx, s span) (map[facet]ofFacet, error) {
-	all := make([]Counter, counters)
-	for i := range all {
-		all[i] = Counter(i)
-	}
 	rows, err := db.All(tx, func(row db.Scanner) (one ofFacet, err error) {
 		into := []any{&one.facet, db.Time(&one.lastSent)}
 		for i := range one.counts {
@@ -179,14 +175,25 @@ func selectFacets(tx *db.Tx, s span) (map[facet]ofFacet, error) {
 		}
 		return one, row.Scan(into...)
 	}, `
-		SELECT facet, MAX(CASE WHEN sent > 0 THEN bucket END), `+summing(all)+` FROM stats_count
+		SELECT facet, MAX(CASE WHEN sent > 0 THEN bucket END), `+summing(allCounters())+` FROM stats_count
 		WHERE workspace_id = $1 AND facet {in $2} AND bucket >= $3 AND bucket < $4
 		GROUP BY facet`, s.args()...)
 	found := make(map[facet]ofFacet, len(rows))
 	for _, row := range rows {
 		found[row.facet] = row
 	}
-	return found, err
+	if err != nil {
+		return nil, err
+	}
+	return found, eachPastQuarter(tx, s, func(f facet, at time.Time, numbers []int64) {
+		one := found[f]
+		one.facet = f
+		one.counts.add(numbers)
+		if len(numbers) > int(Sent) && numbers[Sent] > 0 {
+			one.lastSent = later(one.lastSent, at)
+		}
+		found[f] = one
+	})
 }
 
 // slot is the sums of one slot of time; start is in the time of clocks that are ahead of UTC by the offset asked for.
@@ -197,7 +204,7 @@ type slot struct {
 
 // selectSlots sums some counters of a span by slots of a width, for clocks that are ahead of UTC by offset.
 func selectSlots(tx *db.Tx, s span, which []Counter, width, offset time.Duration) ([]slot, error) {
-	return db.All(tx, func(row db.Scanner) (slot, error) {
+	slots, err := db.All(tx, func(row db.Scanner) (slot, error) {
 		var one slot
 		var number int64
 		into := make([]any, 1+len(which))
@@ -212,6 +219,21 @@ func selectSlots(tx *db.Tx, s span, which []Counter, width, offset time.Duration
 		SELECT (bucket + CAST($5 AS BIGINT)) / CAST($6 AS BIGINT) AS slot, `+summing(which)+` FROM stats_count
 		WHERE workspace_id = $1 AND facet {in $2} AND bucket >= $3 AND bucket < $4
 		GROUP BY slot`, s.args(offset.Microseconds(), width.Microseconds())...)
+	if err != nil {
+		return nil, err
+	}
+	past := map[time.Time]*Counts{}
+	err = eachPastQuarter(tx, s, func(_ facet, at time.Time, numbers []int64) {
+		start := at.Add(offset).Truncate(width) // of time that is counted as in UTC, where days begin at midnight
+		if past[start] == nil {
+			past[start] = &Counts{}
+		}
+		past[start].add(numbers)
+	})
+	for start, counts := range past {
+		slots = append(slots, slot{start, *counts})
+	}
+	return slots, err
 }
 
 // ispRow is what is known of a mailbox provider.
@@ -220,53 +242,93 @@ type ispRow struct {
 	ispCounts
 }
 
+// selectISPs returns the providers, those with the most mail first.
 func selectISPs(tx *db.Tx, s span) ([]ispRow, error) {
-	return db.All(tx, func(row db.Scanner) (ispRow, error) {
+	rows, err := db.All(tx, func(row db.Scanner) (ispRow, error) {
 		var r ispRow
 		err := row.Scan(&r.isp, &r.sent, &r.delivered, &r.bounced, &r.blocked, &r.deferred, &r.complained, &r.waitedMs, db.Time(&r.lastBlock))
 		return r, err
 	}, `
-		SELECT isp, CAST(SUM(sent) AS BIGINT) AS total, CAST(SUM(delivered) AS BIGINT), CAST(SUM(bounced) AS BIGINT), CAST(SUM(blocked) AS BIGINT),
+		SELECT isp, CAST(SUM(sent) AS BIGINT), CAST(SUM(delivered) AS BIGINT), CAST(SUM(bounced) AS BIGINT), CAST(SUM(blocked) AS BIGINT),
 			CAST(SUM(deferred) AS BIGINT), CAST(SUM(complained) AS BIGINT), CAST(SUM(waited_ms) AS BIGINT), MAX(last_block_at)
 		FROM stats_isp
 		WHERE workspace_id = $1 AND facet {in $2} AND day >= $3 AND day < $4
-		GROUP BY isp
-		ORDER BY total DESC, isp`, s.args()...)
+		GROUP BY isp`, s.args()...)
+	if err != nil {
+		return nil, err
+	}
+	past, err := sumPast(tx, s, ispKind)
+	for i := range rows {
+		rows[i].plus(past[rows[i].isp])
+		delete(past, rows[i].isp)
+	}
+	for isp, numbers := range past {
+		row := ispRow{isp: isp}
+		row.plus(numbers)
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b ispRow) int { return cmp.Or(cmp.Compare(b.sent, a.sent), cmp.Compare(a.isp, b.isp)) })
+	return rows, err
 }
 
-type stateRow struct {
-	state      string
-	recipients int64
+// plus adds what is packed of past days, in the order of the ledger.
+func (c *ispCounts) plus(n Counts) {
+	for i, to := range []*int64{&c.sent, &c.delivered, &c.bounced, &c.blocked, &c.deferred, &c.complained, &c.waitedMs} {
+		*to += n[i]
+	}
+	if last := n[lastBlockNumber]; last > 0 {
+		c.lastBlock = later(c.lastBlock, time.UnixMicro(last).UTC())
+	}
 }
 
-func selectStates(tx *db.Tx, s span) ([]stateRow, error) {
-	return db.All(tx, func(row db.Scanner) (stateRow, error) {
-		var r stateRow
-		err := row.Scan(&r.state, &r.recipients)
-		return r, err
-	}, `
-		SELECT state, CAST(SUM(recipients) AS BIGINT) AS total FROM stats_state
-		WHERE workspace_id = $1 AND facet {in $2} AND day >= $3 AND day < $4
-		GROUP BY state
-		ORDER BY total DESC, state`, s.args()...)
-}
-
-type rankRow struct {
+// namedSum is a name and how much was counted under it.
+type namedSum struct {
 	name string
-	sent int64
+	sum  int64
 }
 
-func selectRank(tx *db.Tx, s span, kind rankKind, limit int) ([]rankRow, error) {
-	return db.All(tx, func(row db.Scanner) (rankRow, error) {
-		var r rankRow
-		err := row.Scan(&r.name, &r.sent)
-		return r, err
-	}, `
-		SELECT name, CAST(SUM(sent) AS BIGINT) AS total FROM stats_rank
-		WHERE workspace_id = $1 AND facet {in $2} AND day >= $3 AND day < $4 AND kind = $5 AND name <> ''
-		GROUP BY name
-		ORDER BY total DESC, name
-		LIMIT $6`, s.args(string(kind), limit)...)
+func scanNamedSum(row db.Scanner) (n namedSum, err error) {
+	return n, row.Scan(&n.name, &n.sum)
+}
+
+// selectStates returns in which states recipients are, the most frequent first.
+func selectStates(tx *db.Tx, s span) ([]namedSum, error) {
+	rows, err := db.All(tx, scanNamedSum, `
+		SELECT state, CAST(SUM(recipients) AS BIGINT) FROM stats_state
+		WHERE workspace_id = $1 AND facet {in $2} AND day >= $3 AND day < $4
+		GROUP BY state`, s.args()...)
+	if err != nil {
+		return nil, err
+	}
+	return withPast(tx, s, stateKind, rows)
+}
+
+// selectRank returns the most frequent names of a list.
+func selectRank(tx *db.Tx, s span, kind rankKind, limit int) ([]namedSum, error) {
+	rows, err := db.All(tx, scanNamedSum, `
+		SELECT name, CAST(SUM(sent) AS BIGINT) FROM stats_rank
+		WHERE workspace_id = $1 AND facet {in $2} AND day >= $3 AND day < $4 AND kind = $5
+		GROUP BY name`, s.args(string(kind))...)
+	if err != nil {
+		return nil, err
+	}
+	rows, err = withPast(tx, s, string(kind), rows)
+	rows = slices.DeleteFunc(rows, func(n namedSum) bool { return n.name == "" })
+	return rows[:min(len(rows), limit)], err
+}
+
+// withPast adds what is packed of past days, and sorts: the greatest first.
+func withPast(tx *db.Tx, s span, kind string, rows []namedSum) ([]namedSum, error) {
+	past, err := sumPast(tx, s, kind)
+	for i, row := range rows {
+		rows[i].sum += past[row.name][0]
+		delete(past, row.name)
+	}
+	for name, numbers := range past {
+		rows = append(rows, namedSum{name, numbers[0]})
+	}
+	slices.SortFunc(rows, func(a, b namedSum) int { return cmp.Or(cmp.Compare(b.sum, a.sum), cmp.Compare(a.name, b.name)) })
+	return rows, err
 }
 
 // deleteNames removes the oldest names, of all workspaces.

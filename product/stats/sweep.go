@@ -18,15 +18,21 @@ const (
 
 // Workers returns what has to be done again and again.
 func (s *Service) Workers() []queue.Worker {
-	return []queue.Worker{{Name: "old statistics", Step: s.sweep, Every: sweepEvery, Gentle: true}}
+	return []queue.Worker{
+		{Name: "old statistics", Step: s.sweep, Every: sweepEvery, Gentle: true},
+		{Name: "past days of statistics", Step: s.fold, Every: foldEvery, Gentle: true},
+	}
 }
 
 // sweep removes names that are too old to be of use.
 func (s *Service) sweep(ctx context.Context) (bool, error) {
-	var removed int64
+	var rows, days int64
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		removed, err = deleteNames(tx, tx.Now().Add(-keepNames), sweepBatch)
+		if rows, err = deleteNames(tx, tx.Now().Add(-keepNames), sweepBatch); err != nil {
+			return err
+		}
+		days, err = deletePastNames(tx, tx.Now().Add(-keepNames), sweepBatch)
 		return err
 	})
-	return removed == sweepBatch, err
+	return rows == sweepBatch || days == sweepBatch, err
 }

@@ -112,19 +112,19 @@ func (t *top) fill(tx *db.Tx, asked span) error {
 		return err
 	}
 	for _, r := range domains {
-		t.Domains = append(t.Domains, domainRecord{r.name, r.sent})
+		t.Domains = append(t.Domains, domainRecord{r.name, r.sum})
 	}
 	subjects, err := selectRank(tx, asked, rankSubject, maxTop)
 	if err != nil {
 		return err
 	}
 	for _, r := range subjects {
-		t.Subjects = append(t.Subjects, subjectRecord{r.name, r.sent})
+		t.Subjects = append(t.Subjects, subjectRecord{r.name, r.sum})
 	}
 	tags, err := selectRank(tx, asked, rankTag, maxTop)
 	for _, r := range tags {
 		name, value, _ := strings.Cut(r.name, ":")
-		t.Tags = append(t.Tags, tagRecord{name, value, r.sent})
+		t.Tags = append(t.Tags, tagRecord{name, value, r.sum})
 	}
 	return err
 }
@@ -133,12 +133,12 @@ func mixOf(tx *db.Tx, asked span) ([]stateRecord, error) {
 	rows, err := selectStates(tx, asked)
 	total := int64(0)
 	for _, r := range rows {
-		total += r.recipients
+		total += r.sum
 	}
 	mix := []stateRecord{}
 	for _, r := range rows {
-		if r.recipients != 0 {
-			mix = append(mix, stateRecord{r.state, r.recipients, rate(r.recipients, total)})
+		if r.sum != 0 {
+			mix = append(mix, stateRecord{r.name, r.sum, rate(r.sum, total)})
 		}
 	}
 	return mix, err

@@ -1,0 +1,122 @@
+package stats
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"postrider/platform/db"
+)
+
+// pastDay is a row of stats_past.
+type pastDay struct {
+	facet  facet
+	day    time.Time
+	packed packed
+}
+
+func scanPastDay(row db.Scanner) (p pastDay, err error) {
+	err = row.Scan(&p.facet, db.Time(&p.day), (*[]byte)(&p.packed))
+	return p, err
+}
+
+func insertPast(tx *db.Tx, p page, days map[time.Time]map[string]Counts) error {
+	values := make([]any, 0, 5*len(days))
+	for _, date := range slices.SortedFunc(maps.Keys(days), time.Time.Compare) {
+		values = append(values, p.workspace, string(p.facet), p.kind, date, []byte{})
+	}
+	_, err := tx.InsertRows(`
+		INSERT INTO stats_past (workspace_id, facet, kind, day, packed)`, 5, values, `
+		ON CONFLICT DO NOTHING`)
+	return err
+}
+
+// lockPast reads what is packed of a page. Nobody else changes it before the transaction ends.
+func lockPast(tx *db.Tx, p page) ([]pastDay, error) {
+	return db.All(tx, scanPastDay, `
+		SELECT facet, day, packed FROM stats_past
+		WHERE workspace_id = $1 AND facet = $2 AND kind = $3 AND day >= $4 AND day < $5
+		ORDER BY day
+		{for_update}`, p.workspace, string(p.facet), p.kind, p.from, p.until)
+}
+
+func updatePast(tx *db.Tx, p page, days map[time.Time]map[string]Counts) error {
+	values := make([]any, 0, 5*len(days))
+	for _, date := range slices.SortedFunc(maps.Keys(days), time.Time.Compare) {
+		values = append(values, p.workspace, string(p.facet), p.kind, date, []byte(pack(days[date])))
+	}
+	_, err := tx.InsertRows(`
+		INSERT INTO stats_past (workspace_id, facet, kind, day, packed)`, 5, values, `
+		ON CONFLICT (workspace_id, facet, kind, day) DO UPDATE SET packed = excluded.packed`)
+	return err
+}
+
+// eachPast calls a function with every entry of one kind that is packed, of all days that a span touches.
+func eachPast(tx *db.Tx, s span, kind string, do func(p pastDay, name []byte, numbers []int64)) error {
+	days, err := db.All(tx, scanPastDay, `
+		SELECT facet, day, packed FROM stats_past
+		WHERE workspace_id = $1 AND facet {in $2} AND day >= $3 AND day < $4 AND kind = $5`, s.in(s.period().wholeDays()).args(kind)...)
+	if err != nil {
+		return err
+	}
+	for _, p := range days {
+		if err := p.packed.each(func(name []byte, numbers []int64) { do(p, name, numbers) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachPastQuarter calls a function with what is packed of every quarter of an hour in a span.
+func eachPastQuarter(tx *db.Tx, s span, do func(f facet, at time.Time, numbers []int64)) error {
+	return eachPast(tx, s, countKind, func(p pastDay, name []byte, numbers []int64) {
+		if at := quarterOf(p.day, name); !at.Before(s.from) && at.Before(s.until) {
+			do(p.facet, at, numbers)
+		}
+	})
+}
+
+// addPast adds what is packed of a span: whole days by their totals, and of the days at its ends the quarters that are part of it.
+func (c *Counts) addPast(tx *db.Tx, s span) error {
+	whole := s.period().fullDays()
+	for _, end := range []period{{s.from, whole.from}, {whole.until, s.until}} {
+		if !end.from.Before(end.until) {
+			continue
+		}
+		if err := eachPastQuarter(tx, s.in(end), func(_ facet, _ time.Time, numbers []int64) { c.add(numbers) }); err != nil {
+			return err
+		}
+	}
+	if whole.length() == 0 {
+		return nil
+	}
+	return eachPast(tx, s.in(whole), totalKind, func(_ pastDay, _ []byte, numbers []int64) { c.add(numbers) })
+}
+
+// sumPast adds up the entries of one kind in a span, by name.
+func sumPast(tx *db.Tx, s span, kind string) (map[string]Counts, error) {
+	l, sums := ledgerOf(kind), map[string]*Counts{}
+	err := eachPast(tx, s, kind, func(_ pastDay, name []byte, numbers []int64) {
+		sum := sums[string(name)]
+		if sum == nil {
+			sum = &Counts{}
+			sums[string(name)] = sum
+		}
+		l.addTo(sum, numbers)
+	})
+	out := make(map[string]Counts, len(sums))
+	for name, sum := range sums {
+		out[name] = *sum
+	}
+	return out, err
+}
+
+// deletePastNames removes the oldest packed names, of all workspaces.
+func deletePastNames(tx *db.Tx, before time.Time, limit int) (int64, error) {
+	return tx.Exec(`
+		DELETE FROM stats_past
+		WHERE (workspace_id, facet, kind, day) IN (
+			SELECT workspace_id, facet, kind, day FROM stats_past
+			WHERE kind IN ('domain', 'subject', 'tag') AND day < $1
+			LIMIT $2)`, before, limit)
+}
