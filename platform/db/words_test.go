@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -114,4 +115,47 @@ func TestWordsAreLettersAndDigits(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
+}
+
+// PostgreSQL has to be told that a word it knows nothing of is rare: see postgresWords.
+func TestARareWordIsLookedUpInTheIndexHoweverManyRowsThereAre(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, world.New(slog.New(slog.DiscardHandler)), func(t *testing.T, d *db.DB) {
+		if !d.Shared() {
+			t.Skip("SQLite has no other way than the index")
+		}
+		err := d.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`
+				INSERT INTO log_search (space, at, id, words)
+				SELECT $1, n, gen_random_uuid(), CAST($2 || ' post emails user' || n AS tsvector) FROM generate_series(1, 200000) AS n`,
+				ours, "0s"+strings.ReplaceAll(ours, "-", ""))
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(`ANALYZE log_search`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct {
+			words []string
+			index bool
+		}{{[]string{"unheard"}, true}, {[]string{"user100000"}, true}, {[]string{"post", "user100000"}, true}, {[]string{"post", "emails"}, false}} {
+			err := d.Read(t.Context(), func(tx *db.Tx) error {
+				plan, err := db.All(tx, db.Value[string], `
+					EXPLAIN SELECT id FROM log_search
+					WHERE {matching log_search $1 $2} AND {between log_search $3 $4}
+					ORDER BY {newest log_search}
+					LIMIT 51`, ours, tx.WordQuery(ours, c.words, nil), time.Unix(0, 0), time.Unix(1<<32, 0))
+				if text := strings.Join(plan, "\n"); strings.Contains(text, "log_search_words") != c.index {
+					t.Errorf("%q is looked for by\n%s", c.words, text)
+				}
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }
