@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
 )
@@ -200,30 +201,54 @@ func heldElsewhere(tx *db.Tx, ws space.ID, name string) (bool, error) {
 }
 
 func selectPage(tx *db.Tx, ws space.ID, q listQuery) ([]Domain, int64, error) {
-	const filter = `
-		WHERE workspace_id = $1 AND ($2 = '' OR name LIKE $2 ESCAPE '\') AND ($3 = '' OR status = $3)
-			AND ($4 = '' OR ($4 = 'true') = verified)
-			AND ($5 = '' OR $5 = 'none' AND tenant_id IS NULL OR CAST(tenant_id AS TEXT) = $5)`
-	verified := ""
-	if q.Verified != nil {
-		verified = fmt.Sprint(*q.Verified)
-	}
-	args := []any{ws, q.pattern(), q.Status, verified, q.Tenant}
+	where, args := q.where(ws)
 	whole, err := selectTotal(tx, ws)
 	if err != nil {
 		return nil, 0, err
 	}
 	count := whole.all
 	if q.filters() {
-		if count, err = db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM domain`+filter, args...); err != nil {
+		if count, err = db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM domain WHERE `+where, args...); err != nil {
 			return nil, 0, err
 		}
 	}
-	rows, err := db.All(tx, scanDomain, `
-		SELECT `+columns+` FROM domain`+filter+`
+	rows, err := db.All(tx, scanDomain, fmt.Sprintf(`
+		SELECT %s FROM domain
+		WHERE %s
 		ORDER BY created_at DESC, id DESC
-		LIMIT $6 OFFSET $7`, append(args, q.Limit, q.Offset)...)
+		LIMIT $%d OFFSET $%d`, columns, where, len(args)+1, len(args)+2), append(args, q.Limit, q.Offset)...)
 	return rows, count, err
+}
+
+// where writes down what is asked for and nothing else: an index serves only what it sees.
+func (q listQuery) where(ws space.ID) (string, []any) {
+	conditions, args := []string{"workspace_id = $1"}, []any{ws}
+	add := func(condition string, arg any) {
+		args = append(args, arg)
+		conditions = append(conditions, fmt.Sprintf(condition, len(args)))
+	}
+	if pattern := q.pattern(); pattern != "" {
+		add(`name LIKE $%d ESCAPE '\'`, pattern)
+	}
+	if q.Status != "" {
+		add("status = $%d", q.Status)
+	}
+	switch {
+	case q.Verified != nil && *q.Verified:
+		conditions = append(conditions, "verified = TRUE")
+	case q.Verified != nil:
+		conditions = append(conditions, "verified = FALSE")
+	}
+	switch {
+	case q.Tenant == "":
+	case q.Tenant == "none":
+		conditions = append(conditions, "tenant_id IS NULL")
+	case api.IsID(q.Tenant):
+		add("tenant_id = $%d", q.Tenant)
+	default:
+		conditions = append(conditions, "FALSE")
+	}
+	return strings.Join(conditions, " AND "), args
 }
 
 // total is how many domains a workspace has: all of them, and those of its managed customers.
