@@ -40,6 +40,14 @@ func claimRank(tx *db.Tx, lane Lane, rank Rank, lease Lease, limit int) ([]Item,
 	return items, err
 }
 
+func countUpTo(tx *db.Tx, lane Lane, rank Rank, limit int) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT COUNT(*) FROM (
+			SELECT 1 FROM queue_item
+			WHERE lane = $1 AND rank = $2 AND lease_owner IS NULL AND due_at <= $3
+			LIMIT $4) AS waiting`, lane, int64(rank), tx.Now(), limit)
+}
+
 func remove(tx *db.Tx, ids []string) error {
 	_, err := tx.Exec(`
 		DELETE FROM queue_item

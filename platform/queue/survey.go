@@ -15,5 +15,11 @@ type Load struct {
 	Oldest time.Time
 }
 
+// AtLeast tells whether so many items of a rank are due and free. It counts no further, however long the queue is.
+func AtLeast(tx *db.Tx, lane Lane, rank Rank, many int) (bool, error) {
+	found, err := countUpTo(tx, lane, rank, many)
+	return found == int64(many), err
+}
+
 // Survey returns how much work every lane has that has any. It counts all items, so it is for monitors, not for workers.
 func Survey(tx *db.Tx) ([]Load, error) { return selectLoads(tx) }

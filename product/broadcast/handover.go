@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"postrider/mail/address"
 	"postrider/platform/api"
@@ -191,9 +192,23 @@ func (s *Service) commit(tx *db.Tx, b *Broadcast, p *page, prepared email.Prepar
 	if refusal != nil {
 		return s.fail(tx, b, senderReason(refusal), sentenceOf(refusal))
 	}
-	_, wait := pace(b.Throttle)
-	b.nextAt = tx.Now().Add(wait(len(accepted)))
+	rest, err := s.restAfter(tx, b, len(accepted))
+	if err != nil {
+		return err
+	}
+	b.nextAt = tx.Now().Add(rest)
 	return s.handedIfAll(tx, b)
+}
+
+// restAfter is how long nothing is handed over after some mails: as long as the broadcast wants, and for a moment if enough mail waits to
+// be sent. That leaves sooner if nobody writes more meanwhile, and a cancel has less to call back.
+func (s *Service) restAfter(tx *db.Tx, b *Broadcast, handed int) (time.Duration, error) {
+	_, wait := pace(b.Throttle)
+	waits, err := s.parts.Emails.BulkWaits(tx)
+	if waits {
+		return max(wait(handed), restFor), err
+	}
+	return wait(handed), err
 }
 
 // stopped returns who of a page gets no mail, and why: no letter could be made, or they may not be mailed any more.

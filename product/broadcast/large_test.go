@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/product/email"
 )
 
 // throng adds rows of people who do not exist to a broadcast that is held, as many as no transaction settles at once.
@@ -54,5 +57,35 @@ func TestTheRestOfALargeBroadcastIsSettledPageByPage(t *testing.T) {
 		if h.step() {
 			t.Error("there is work left for a broadcast that is over")
 		}
+	})
+}
+
+func TestNoMoreIsHandedOverWhileEnoughMailWaits(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.held(h.list("ann@example.net"), nil)
+		h.throng(id, 1_200)
+		h.Clock.Advance(3*time.Hour + time.Minute)
+		waiting := make([]queue.Item, 20_000)
+		for i := range waiting {
+			waiting[i] = queue.Item{ID: h.App.World.NewID(), Lane: email.Lane, Rank: queue.Bulk, Flow: "waiting", Due: h.Clock.Now()}
+		}
+		if err := h.App.DB.Write(t.Context(), func(tx *db.Tx) error { return queue.Add(tx, waiting...) }); err != nil {
+			t.Fatal(err)
+		}
+		left := func(want string) {
+			t.Helper()
+			h.hand()
+			if got := h.stats(id, "queued", "skipped"); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+		left("queued 702, skipped 499")
+		left("queued 702, skipped 499")
+		h.Clock.Advance(time.Second)
+		left("queued 202, skipped 999")
+		h.write(`DELETE FROM queue_item WHERE flow = 'waiting'`)
+		h.Clock.Advance(time.Second)
+		left("queued 1, skipped 1200") // who is left has the mail in the queue
 	})
 }

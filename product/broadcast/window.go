@@ -99,6 +99,8 @@ const (
 	handPage = 500
 	// throttleBeat is how often a throttled broadcast hands over: often enough to look even, and not a transaction a mail.
 	throttleBeat = 10 * time.Second
+	// restFor is how long no more is handed over when enough mail waits to be sent.
+	restFor = 250 * time.Millisecond
 )
 
 // pace returns how many mails are handed over at once, and how long to wait after n of them.

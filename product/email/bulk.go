@@ -52,6 +52,14 @@ type BulkLetter struct {
 	Subject, HTML, Text string
 }
 
+// BulkWaits tells whether so many mails to many people wait to be sent that it is of no use to add to them.
+func (s *Service) BulkWaits(tx *db.Tx) (bool, error) {
+	return queue.AtLeast(tx, Lane, queue.Bulk, enoughBulk)
+}
+
+// enoughBulk is what the nodes of an installation send within seconds.
+const enoughBulk = 20_000
+
 // OpenBulk returns mails that can be prepared, or the error of a sender that may not send them now.
 func (s *Service) OpenBulk(ctx context.Context, b Bulk) (Bulk, error) {
 	from, err := s.permit(ctx, b.Sender, b.From.Domain)
