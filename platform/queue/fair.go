@@ -116,13 +116,25 @@ func claimShares(tx *db.Tx, lane Lane, rank Rank, lease Lease, flows []string, b
 // taken an item over; then it must not be acted on.
 func Keep(tx *db.Tx, owner string, items []Item, lease time.Duration) ([]Item, error) {
 	held, err := prolongItems(tx, owner, items, tx.Now().Add(lease))
-	kept := make([]Item, 0, len(held))
+	return heldStill(items, held), err
+}
+
+// Hold returns those of the items that this owner still holds, and sees to it that nobody takes them over before the transaction
+// ends. It writes nothing: it is for leases that last for long enough.
+func Hold(tx *db.Tx, owner string, items []Item) ([]Item, error) {
+	held, err := lockItems(tx, owner, items)
+	return heldStill(items, held), err
+}
+
+// heldStill are the items whose claim is the newest one.
+func heldStill(items []Item, fences map[string]int64) []Item {
+	still := make([]Item, 0, len(fences))
 	for _, item := range items {
-		if fence, ok := held[item.ID]; ok && fence == item.fence {
-			kept = append(kept, item)
+		if fence, ok := fences[item.ID]; ok && fence == item.fence {
+			still = append(still, item)
 		}
 	}
-	return kept, err
+	return still
 }
 
 // SetAside frees items that the owner holds until due, under the key of what they wait for. Whoever finds that the wait is over

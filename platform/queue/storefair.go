@@ -110,22 +110,39 @@ func sortByDue(items []Item) {
 const heldBy = `COALESCE(lease_owner, '') = `
 
 func prolongItems(tx *db.Tx, owner string, items []Item, until time.Time) (map[string]int64, error) {
-	ids := make([]string, len(items))
-	for i, item := range items {
-		ids[i] = item.ID
-	}
-	held := make(map[string]int64, len(items))
+	return fencesOf(tx, `
+		UPDATE queue_item SET lease_until = $1
+		WHERE id {in $2} AND `+heldBy+`$3
+		RETURNING id, fence`, until, idsOf(items), owner)
+}
+
+func lockItems(tx *db.Tx, owner string, items []Item) (map[string]int64, error) {
+	return fencesOf(tx, `
+		SELECT id, fence
+		FROM queue_item
+		WHERE id {in $1} AND `+heldBy+`$2
+		{for_update}`, idsOf(items), owner)
+}
+
+// fencesOf returns the fencing numbers of the items that a statement finds.
+func fencesOf(tx *db.Tx, statement string, args ...any) (map[string]int64, error) {
+	found := map[string]int64{}
 	_, err := db.All(tx, func(s db.Scanner) (none struct{}, err error) {
 		var id string
 		var fence int64
 		err = s.Scan(&id, &fence)
-		held[id] = fence
+		found[id] = fence
 		return none, err
-	}, `
-		UPDATE queue_item SET lease_until = $1
-		WHERE id {in $2} AND `+heldBy+`$3
-		RETURNING id, fence`, until, ids, owner)
-	return held, err
+	}, statement, args...)
+	return found, err
+}
+
+func idsOf(items []Item) []string {
+	ids := make([]string, len(items))
+	for i, item := range items {
+		ids[i] = item.ID
+	}
+	return ids
 }
 
 func freeAside(tx *db.Tx, owner string, ids []string, key string, due time.Time) error {

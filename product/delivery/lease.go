@@ -13,10 +13,10 @@ import (
 // renewBatch bounds the leases that one transaction renews.
 const renewBatch = 1000
 
-// RenewLeases keeps what this node holds, and frees what nodes that vanished did. What this node has leased without knowing it,
+// RenewLeases keeps what this node has held for a while, and frees what nodes that vanished did. What this node has leased without knowing it,
 // because the answer to a claim was lost, is not renewed and so comes free too.
 func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
-	leased := s.leased()
+	leased := s.ageing()
 	for first := 0; first == 0 || first < len(leased); first += renewBatch { // once at least: that it can be written is news too
 		batch := leased[first:min(first+renewBatch, len(leased))]
 		asked := s.world.Clock.Now()
@@ -95,14 +95,47 @@ func (s *Service) mayRelease() bool {
 	return !now.Before(s.releaseFrom)
 }
 
-func (s *Service) leased() []queue.Item {
+// ageing are the items whose leases do not last until they are looked at twice more. Most mail leaves before.
+func (s *Service) ageing() []queue.Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	items := make([]queue.Item, 0, len(s.held))
+	soon := s.world.Clock.Now().Add(2 * renewEvery)
+	var items []queue.Item
 	for _, h := range s.held {
-		items = append(items, h.due.Item)
+		if h.sureUntil.Before(soon) {
+			items = append(items, h.due.Item)
+		}
 	}
 	return items
+}
+
+// beginning sorts the items of jobs by whether their leases last for as long as a conversation takes, most likely, or have to be
+// written again first. The caller holds mu.
+func beginning(jobs []*job, now time.Time) (lasting, ageing []queue.Item) {
+	soon := now.Add(renewEvery)
+	for _, j := range jobs {
+		if j.held.sureUntil.Before(soon) {
+			ageing = append(ageing, j.held.due.Item)
+		} else {
+			lasting = append(lasting, j.held.due.Item)
+		}
+	}
+	return lasting, ageing
+}
+
+// keep returns the items of a step that are still ours; the leases of those that are ageing are prolonged.
+func (s *Service) keep(tx *db.Tx, r *round) (ours []queue.Item, err error) {
+	if len(r.lasting) > 0 {
+		if ours, err = queue.Hold(tx, s.config.Node, r.lasting); err != nil {
+			return nil, err
+		}
+	}
+	if len(r.ageing) > 0 {
+		if r.renewed, err = queue.Keep(tx, s.config.Node, r.ageing, leaseFor); err != nil {
+			return nil, err
+		}
+	}
+	return append(ours, r.renewed...), nil
 }
 
 // Drain lets conversations under way end, writes their outcomes down, and gives back what is left; nothing that waits has cost an

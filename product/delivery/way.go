@@ -23,7 +23,7 @@ func (s *Service) receive(brought harvest, claimed time.Time) {
 			s.mu.Unlock()
 			continue
 		}
-		h := &held{due: d, handed: brought.handed[d.Item.ID]}
+		h := &held{due: d, handed: brought.handed[d.Item.ID], sureUntil: claimed.Add(leaseFor)}
 		s.held[d.Item.ID] = h
 		domain, wait := s.find(h, now)
 		s.mu.Unlock()

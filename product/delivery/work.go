@@ -40,9 +40,12 @@ type round struct {
 	outcomes  []email.Outcome
 	returning []returning
 	jobs      []*job
-	order     order
+	// lasting and ageing are the items of the jobs, by how long their leases last.
+	lasting, ageing []queue.Item
+	order           order
 
 	// What the transaction found.
+	renewed []queue.Item
 	taken   []email.Taken
 	harvest harvest
 }
@@ -69,7 +72,7 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	s.settled(r.outcomes)
 	s.wasPutBack(r.returning)
 	s.noteClaims(r.order, r.harvest)
-	s.sure(itemsOf(r.taken), r.order.now)
+	s.sure(r.renewed, r.order.now)
 	s.begin(r.jobs, r.taken)
 	s.receive(r.harvest, r.order.now)
 	return len(r.jobs) > 0 || len(r.harvest.due) > 0 || len(r.returning) > 0 || s.config.Inline && len(r.outcomes) > 0, nil
@@ -88,6 +91,7 @@ func (s *Service) plan() round {
 	}
 	r := round{outcomes: s.finished[:len(s.finished):len(s.finished)], returning: s.returning[:len(s.returning):len(s.returning)],
 		jobs: s.jobs[:min(len(s.jobs), beginBatch)]}
+	r.lasting, r.ageing = beginning(r.jobs, now)
 	r.order = s.orderClaims(now)
 	return r
 }
@@ -111,7 +115,7 @@ func (s *Service) schedule(now time.Time) {
 
 // write is the transaction of a step.
 func (s *Service) write(tx *db.Tx, r *round, token int64) error {
-	r.taken, r.harvest = nil, harvest{}
+	r.taken, r.renewed, r.harvest = nil, nil, harvest{}
 	if err := s.emails.Record(tx, r.outcomes); err != nil {
 		return fmt.Errorf("settle %d outcomes: %w", len(r.outcomes), err)
 	}
@@ -122,11 +126,7 @@ func (s *Service) write(tx *db.Tx, r *round, token int64) error {
 		return fmt.Errorf("put back %d recipients: %w", len(r.returning), err)
 	}
 	if len(r.jobs) > 0 {
-		items := make([]queue.Item, len(r.jobs))
-		for i, j := range r.jobs {
-			items[i] = j.held.due.Item
-		}
-		kept, err := queue.Keep(tx, s.config.Node, items, leaseFor)
+		kept, err := s.keep(tx, r)
 		if err != nil {
 			return fmt.Errorf("keep leases: %w", err)
 		}
@@ -142,14 +142,6 @@ func (s *Service) write(tx *db.Tx, r *round, token int64) error {
 		return fmt.Errorf("claim: %w", err)
 	}
 	return nil
-}
-
-func itemsOf(taken []email.Taken) []queue.Item {
-	items := make([]queue.Item, len(taken))
-	for i, t := range taken {
-		items[i] = t.Item
-	}
-	return items
 }
 
 // settled forgets what has been written down.
