@@ -49,35 +49,56 @@ func NewSigner(domain, selector string, key crypto.Signer) *Signer {
 }
 
 // Sign returns the DKIM-Signature header field, with its line end, to be put before the message. The message has CRLF line ends.
-func (s *Signer) Sign(message []byte, at time.Time) ([]byte, error) {
+func (s *Signer) Sign(message []byte, at time.Time) ([]byte, error) { return SignAll(message, at, s) }
+
+// SignAll returns the fields of several signers, one after the other. The message is read once, however many they are.
+func SignAll(message []byte, at time.Time, signers ...*Signer) ([]byte, error) {
+	if len(signers) == 0 {
+		return nil, nil
+	}
+	c, err := canonicalize(message)
+	if err != nil {
+		return nil, err
+	}
+	var fields []byte
+	for _, s := range signers {
+		field := s.field(c.names, c.bodyHash, at)
+		// Its own field comes last, without a signature and a line end (RFC 6376 §3.7).
+		digest := sha256.Sum256(appendRelaxed(c.header[:len(c.header):len(c.header)], field))
+		signature, err := s.SignDigest(digest[:])
+		if err != nil {
+			return nil, err
+		}
+		fields = append(fields, appendFolded(field, base64.StdEncoding.EncodeToString(signature))...)
+	}
+	return fields, nil
+}
+
+// canonical is what all signatures of a message are made from.
+type canonical struct {
+	names    []string
+	header   []byte
+	bodyHash []byte
+}
+
+func canonicalize(message []byte) (c canonical, err error) {
 	header, body, err := split(message)
 	if err != nil {
-		return nil, err
+		return c, err
 	}
-	bodyHash, err := hashBody(body)
-	if err != nil {
-		return nil, err
+	if c.bodyHash, err = hashBody(body); err != nil {
+		return c, err
 	}
-	names, signed := selectFields(header)
-	if len(signed) == 0 {
-		return nil, ErrNoFrom
+	var signed [][]byte
+	if c.names, signed = selectFields(header); len(signed) == 0 {
+		return c, ErrNoFrom
 	}
-	field := s.field(names, bodyHash, at)
-
-	hash := sha256.New()
-	buf := make([]byte, 0, 4<<10)
+	c.header = make([]byte, 0, 4<<10)
 	for _, f := range signed {
-		buf = appendRelaxed(buf, f)
-		buf = append(buf, "\r\n"...)
+		c.header = appendRelaxed(c.header, f)
+		c.header = append(c.header, "\r\n"...)
 	}
-	buf = appendRelaxed(buf, field) // its own field comes last, without a signature and a line end (RFC 6376 §3.7)
-	hash.Write(buf)
-
-	signature, err := s.SignDigest(hash.Sum(nil))
-	if err != nil {
-		return nil, err
-	}
-	return appendFolded(field, base64.StdEncoding.EncodeToString(signature)), nil
+	return c, nil
 }
 
 // Domain is the one that the signer signs for.

@@ -102,6 +102,13 @@ func TestOnlyTheHolderOfALeaseKeepsIt(t *testing.T) {
 			if len(kept) != 0 {
 				t.Errorf("kept %s, one of which another has and the other a newer claim", ids(kept))
 			}
+			if err != nil {
+				return err
+			}
+			still, err := queue.Hold(tx, "node", stale)
+			if len(still) != 0 {
+				t.Errorf("%s are still held", ids(still))
+			}
 			return err
 		})
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"postrider/mail/address"
+	"postrider/mail/dkim"
 	"postrider/mail/message"
 	"postrider/product/email"
 )
@@ -109,14 +110,10 @@ func (l *letter) sign(ctx context.Context, composed []byte) error {
 	if err != nil {
 		return err
 	}
-	now := l.service.world.Clock.Now()
-	for _, signer := range signers {
-		signature, err := signer.Sign(composed, now)
-		if err != nil {
-			return fmt.Errorf("sign: %w", err)
-		}
-		l.raw = append(l.raw, signature...)
+	signatures, err := dkim.SignAll(composed, l.service.world.Clock.Now(), signers...)
+	if err != nil {
+		return fmt.Errorf("sign: %w", err)
 	}
-	l.raw = append(l.raw, composed...)
+	l.raw = slices.Concat(signatures, composed)
 	return nil
 }
