@@ -104,6 +104,9 @@ func judgeSQLite(tx *db.Tx, s statement) (complaints []string, plan string, err 
 			if found[1] == "SCAN" && crowded()[table] != nil && !mayScan(s.query, l.text) {
 				complaints = append(complaints, "reads "+table+" through")
 			}
+			if strings.HasSuffix(l.text, "(workspace_id=?)") && crowded()[table] != nil && strings.Contains(s.query, "{in ") && !strings.Contains(s.query, "LIMIT") {
+				complaints = append(complaints, "reads all that a workspace has of "+table)
+			}
 		}
 		// What was bounded before, by a LIMIT inside, goes by a name that is no table's.
 		if strings.HasPrefix(l.text, "USE TEMP B-TREE FOR ORDER BY") && crowded()[last[l.parent]] != nil {

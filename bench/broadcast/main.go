@@ -31,6 +31,7 @@ const (
 type options struct {
 	people, deliver, connections int
 	during                       time.Duration
+	profile                      string
 }
 
 func main() {
@@ -39,6 +40,7 @@ func main() {
 	flag.IntVar(&o.deliver, "deliver", 0, "cancel the broadcast when so many have it; 0 delivers all")
 	flag.IntVar(&o.connections, "connections", 40, "connections to the receiving server")
 	flag.DurationVar(&o.during, "for", 15*time.Second, "how long single messages are handed in")
+	flag.StringVar(&o.profile, "profile", "", "file for a profile of the processor while the broadcast is sent")
 	flag.Parse()
 	if o.deliver <= 0 || o.deliver > o.people {
 		o.deliver = o.people

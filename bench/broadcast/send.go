@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -40,8 +41,10 @@ func measureBroadcast(ctx context.Context, home *measure.Home, sink *measure.Sin
 	}
 	rate := float64(o.people) / expanded.Seconds()
 	fmt.Printf("recipients written down after %s %23s %8.0f /s   bound %d, %s; peak memory %.0f MB\n", expanded.Round(time.Millisecond), "", rate, expandBound, verdict(rate >= expandBound), megabytes(p))
+	profiled := make(chan error, 1)
+	go func() { profiled <- p.SaveProfile(fmt.Sprintf("profile?seconds=%.0f", o.during.Seconds()), o.profile) }()
 	sending, err := arrivals.await(ctx, o.deliver)
-	if err != nil {
+	if err := errors.Join(err, <-profiled); err != nil {
 		return err
 	}
 	fmt.Printf("broadcast, from the first to the last of %d arrivals %7s %8.0f /s   %.2f CPU s/1,000; %.0f %% of single messages, bound %.0f %%, %s\n", o.deliver, "", sending,

@@ -15,6 +15,7 @@ import (
 type dialect struct {
 	words   *strings.Replacer
 	in      string              // text for {in $N}; ${1} is the argument
+	beside  string              // text for {beside COLUMN}; ${1} is the column
 	number  func(string) string // writes the arguments as the engine wants them; nil leaves them as they are
 	list    func(reflect.Value) any
 	horizon string // query for the oldest transaction that is still open; empty if there is only one at a time
@@ -35,6 +36,7 @@ var sqliteDialect = dialect{
 		"{unlogged}", "",
 	),
 	in:      "IN (SELECT value FROM json_each(${1}))",
+	beside:  "+${1}",
 	number:  numberForSQLite,
 	list:    jsonList,
 	index:   sqliteWords,
@@ -55,6 +57,7 @@ var postgresDialect = dialect{
 		"{unlogged}", "UNLOGGED",
 	),
 	in:      "= ANY(${1})",
+	beside:  "${1}",
 	list:    plainList,
 	index:   postgresWords,
 	catalog: postgresCatalog,
@@ -70,6 +73,7 @@ var postgresDialect = dialect{
 var (
 	habit          = regexp.MustCompile(`\{(churning|growing|counting) (\w+)\}`)
 	inList         = regexp.MustCompile(`\{in (\$\d+)\}`)
+	besideColumn   = regexp.MustCompile(`\{beside ([\w.]+)\}`)
 	numberedSymbol = regexp.MustCompile(`\$(\d+)`)
 )
 
@@ -79,6 +83,7 @@ func (d dialect) translate(query string) string {
 	}
 	text := d.index.clauses(d.words.Replace(query))
 	text = inList.ReplaceAllString(text, d.in)
+	text = besideColumn.ReplaceAllString(text, d.beside)
 	text = habit.ReplaceAllStringFunc(text, func(found string) string {
 		words := habit.FindStringSubmatch(found)
 		return strings.ReplaceAll(d.habits[words[1]], "NAME", words[2])

@@ -105,7 +105,7 @@ func selectOptedOut(tx *db.Tx, ws space.ID, topic Topic, addresses []string) ([]
 func selectLeft(tx *db.Tx, ws space.ID, list string, contacts []string) ([]string, error) {
 	return db.All(tx, db.Value[string], `
 		SELECT id FROM contact
-		WHERE workspace_id = $1 AND id {in $2} AND (unsubscribed OR EXISTS (
+		WHERE {beside workspace_id} = $1 AND id {in $2} AND (unsubscribed OR EXISTS (
 			SELECT 1 FROM list_contact
 			JOIN audience_list ON audience_list.number = list_contact.list
 			WHERE audience_list.workspace_id = $1 AND audience_list.id = $3 AND list_contact.contact = contact.number AND list_contact.status = 'unsubscribed'))`,

@@ -62,7 +62,7 @@ func selectNamed(tx *db.Tx, ws space.ID, named names) ([]Suppression, error) {
 	if len(named.ids) > 0 {
 		rows, err := db.All(tx, scanSuppression, `
 		SELECT `+columns+` FROM suppression
-		WHERE workspace_id = $1 AND id {in $2} AND (expires_at IS NULL OR expires_at > $3)`, ws, named.ids, tx.Now())
+		WHERE {beside workspace_id} = $1 AND id {in $2} AND (expires_at IS NULL OR expires_at > $3)`, ws, named.ids, tx.Now())
 		if err != nil {
 			return nil, err
 		}
@@ -102,7 +102,7 @@ func updateSuppression(tx *db.Tx, row Suppression) error {
 func deleteSuppressions(tx *db.Tx, ws space.ID, ids []ID) ([]Suppression, error) {
 	return db.All(tx, scanSuppression, `
 		DELETE FROM suppression
-		WHERE workspace_id = $1 AND id {in $2}
+		WHERE {beside workspace_id} = $1 AND id {in $2}
 		RETURNING `+columns, ws, ids)
 }
 
