@@ -95,8 +95,10 @@ type BroadcastErrorRecord struct {
 type BroadcastEstimateBody struct {
 	// A list, or a segment.
 	AudienceID string `json:"audience_id,omitzero"`
-	SegmentID  string `json:"segment_id,omitzero"`
-	TopicID    string `json:"topic_id,omitzero"`
+	// Rules as a segment has them, which need not be saved; besides or instead of the others. Needs audience:read.
+	Filter    any    `json:"filter,omitempty"`
+	SegmentID string `json:"segment_id,omitzero"`
+	TopicID   string `json:"topic_id,omitzero"`
 }
 
 // BroadcastEstimateRecord is the answer to POST /v1/broadcasts/audience-estimate.

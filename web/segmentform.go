@@ -14,7 +14,9 @@ type segmentFormPage struct {
 	Kinds             []choice
 	Root              *ruleNode
 	// JSON is the filter as programs write it.
-	JSON         string
+	JSON string
+	// Count is how many people the rules are true for now; empty if that cannot be told.
+	Count        string
 	Action, Back string
 	Problem      *problem
 }
@@ -27,11 +29,23 @@ func (v *visit) segmentForm(name, description, kind string, book *ruleBook, root
 		p.shell = v.audienceShell("Edit segment", crumb{"Segments", v.link("audience", "segments")}, crumb{"Segment", p.Back})
 	}
 	p.shell = p.with("redraw.js")
+	if kind != "manual" && wrong == nil {
+		p.Count = v.peopleMatching(book.filter(root, ""))
+	}
 	if written, err := json.MarshalIndent(book.filter(root, ""), "", "  "); err == nil {
 		p.JSON = string(written)
 	}
 	book.draw(root, "0", wrong)
 	return p
+}
+
+// peopleMatching says how many people rules are true for. Rules that are not whole yet are nothing to complain of.
+func (v *visit) peopleMatching(rules any) string {
+	var counted struct{ Total int64 }
+	if v.send(http.MethodPost, "/v1/broadcasts/audience-estimate", map[string]any{"filter": rules}, &counted) != nil {
+		return ""
+	}
+	return v.plural(counted.Total, "person matches", "people match")
 }
 
 func showNewSegment(v *visit) error {

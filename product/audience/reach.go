@@ -131,6 +131,27 @@ func (s *Service) Estimate(tx *db.Tx, ws space.ID, target Target) (e Estimate, e
 	return estimate(tx, a)
 }
 
+// EstimateRules is Estimate for those of a target whom rules are true for, as a segment has them, that nobody has saved.
+func (s *Service) EstimateRules(tx *db.Tx, ws space.ID, target Target, rules json.RawMessage) (e Estimate, err error) {
+	if len(rules) > maxFilter {
+		return e, api.Invalid("filter", "Is too large.")
+	}
+	known, err := loadSchema(tx, ws)
+	if err != nil {
+		return e, err
+	}
+	tree, err := filter.Parse(rules, known.Schema)
+	if err != nil {
+		return e, wrongFilter("filter", err)
+	}
+	a, err := newAim(tx, ws, known, target, filter.Whole)
+	if err != nil {
+		return e, err
+	}
+	a.conditions = append(a.conditions, a.Tree(tree))
+	return estimate(tx, a)
+}
+
 func asRecipients(tx *db.Tx, known schema, found []Contact) ([]Recipient, error) {
 	values, err := selectHeld(tx, numbersOf(found))
 	if err != nil {

@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"postrider/platform/api"
 	"postrider/platform/db"
+	"postrider/product/apikey"
 	"postrider/product/plan"
 )
 
@@ -252,6 +254,36 @@ func TestAnAudienceThatIsGoneFailsTheBroadcast(t *testing.T) {
 		}
 		if got := h.roster(during, ""); got != "bob failed (audience_deleted)" {
 			t.Error(got)
+		}
+	})
+}
+
+func TestPeopleAreCountedByRulesThatNobodyHasSaved(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.list("ann@example.net", "bob@example.org", "cat@example.net")
+		h.must(201, "POST", "/contacts", fields{"email": "dan@example.net"})
+		h.must(200, "PATCH", "/contacts/cat@example.net", fields{"unsubscribed": true})
+		rules := fields{"type": "rule", "field": "email_domain", "operator": "eq", "value": "example.net"}
+		for _, c := range []struct {
+			body fields
+			want string
+		}{{fields{"filter": rules}, "3 2"}, {fields{"filter": rules, "audience_id": list}, "2 1"}, {fields{"filter": nil, "audience_id": list}, "3 2"}} {
+			if got := h.must(200, "POST", "/broadcasts/audience-estimate", c.body); got.Text("total")+" "+got.Text("eligible") != c.want {
+				t.Errorf("%v: %s, want %s", c.body, got.Raw, c.want)
+			}
+		}
+		for _, wrong := range []any{fields{"type": "rule", "field": "shoe_size", "operator": "eq", "value": 1}, "everybody", []int{}} {
+			if answer := h.must(400, "POST", "/broadcasts/audience-estimate", fields{"filter": wrong}); answer.Text("error", "code") != "validation_error" {
+				t.Errorf("%v: %s", wrong, answer.Raw)
+			}
+		}
+		_, key, err := h.App.Keys.Create(t.Context(), apikey.NewKey{Workspace: h.Workspace, Name: "reads mail", Scopes: []api.Scope{"email:read"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer := h.mustAs(key, 403, "POST", "/broadcasts/audience-estimate", fields{"filter": rules}); answer.Text("error", "code") != "insufficient_scope" {
+			t.Errorf("%s", answer.Raw)
 		}
 	})
 }

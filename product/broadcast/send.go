@@ -2,6 +2,8 @@ package broadcast
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"postrider/mail/address"
@@ -144,16 +146,35 @@ type estimateBody struct {
 	AudienceID string `json:"audience_id" doc:"A list, or a segment." example:"0193a1f5-0000-7000-8000-000000000311"`
 	SegmentID  string `json:"segment_id"`
 	TopicID    string `json:"topic_id"`
+	// Filter counts people before anybody saves a segment.
+	Filter json.RawMessage `json:"filter" doc:"Rules as a segment has them, which need not be saved; besides or instead of the others. Needs audience:read." example:"{\"type\":\"rule\",\"field\":\"email_domain\",\"operator\":\"eq\",\"value\":\"example.net\"}"`
+}
+
+// hasRules tells whether a filter is given.
+func (b estimateBody) hasRules() bool { return len(b.Filter) > 0 && string(b.Filter) != "null" }
+
+// count counts the people that a broadcast is for, or that rules are true for. Rules ask what people are like, which not everybody may who
+// may read of broadcasts.
+func (s *Service) count(tx *db.Tx, caller api.Caller, b *Broadcast, body estimateBody) (audience.Estimate, error) {
+	if !body.hasRules() || b.Target != (audience.Target{}) {
+		if err := s.resolve(tx, b); err != nil {
+			return audience.Estimate{}, err
+		}
+	}
+	if !body.hasRules() {
+		return s.parts.Audience.Estimate(tx, caller.Workspace, b.Target)
+	}
+	if !slices.Contains(caller.Scopes, "audience:read") {
+		return audience.Estimate{}, api.ErrScope.With("required", []string{"audience:read"}).With("granted", caller.Scopes)
+	}
+	return s.parts.Audience.EstimateRules(tx, caller.Workspace, b.Target, body.Filter)
 }
 
 // estimate counts whom a broadcast would reach.
 func (s *Service) estimate(ctx context.Context, caller api.Caller, body estimateBody) (e estimateRecord, err error) {
 	b := Broadcast{Workspace: caller.Workspace, Target: audience.Target{List: body.AudienceID, Segment: body.SegmentID, Topic: body.TopicID}}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		if err := s.resolve(tx, &b); err != nil {
-			return err
-		}
-		found, err := s.parts.Audience.Estimate(tx, caller.Workspace, b.Target)
+		found, err := s.count(tx, caller, &b, body)
 		if err != nil {
 			return err
 		}

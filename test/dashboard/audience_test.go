@@ -110,6 +110,9 @@ func TestSegmentOfTwoRulesShowsWhoIsInIt(t *testing.T) {
 			}
 			o.Wait(`document.querySelector("[name='field:0.0']")?.value === "properties.plan"`)
 			o.Fill("value:0.0", "pro")
+			if scripts {
+				o.See("people match right now") // before it is saved
+			}
 			o.Press("Add rule")
 			o.Wait(`document.querySelector("[name='field:0.1']")`)
 			o.Set("field:0.1", "properties.seats")
@@ -129,6 +132,7 @@ func TestSegmentOfTwoRulesShowsWhoIsInIt(t *testing.T) {
 			}
 			o.Press("Remove group")
 			o.Wait(`!document.querySelector("[name='group:0.2']")`)
+			o.See("2 people match right now")
 			o.Press("Save segment")
 			o.See("2 people")
 			o.See("Plan is pro")

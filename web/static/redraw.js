@@ -1,6 +1,6 @@
 // @ts-check
 // Forms with data-redraw="ids" let the server draw these parts anew, without saving: when a button named "do" is pressed, and when a
-// control with data-redraw changes. Without this script the same buttons reload the page.
+// control with data-redraw changes, which may name the parts itself. Without this script the same buttons reload the page.
 
 /** @typedef {HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement} Control */
 
@@ -25,8 +25,8 @@ function swap(old, fresh, asked) {
 for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll("form[data-redraw]"))) {
   let running = new AbortController();
 
-  /** @param {HTMLElement | null} button */
-  const redraw = async (button) => {
+  /** @param {HTMLElement | null} button @param {string} parts */
+  const redraw = async (button, parts) => {
     running.abort();
     running = new AbortController();
     const values = new URLSearchParams(/** @type {any} */ (new FormData(form, button)));
@@ -34,7 +34,7 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
     const asked = new Map(controls(form).map((control) => [control.id, control.value]));
     const response = await fetch(form.action, { method: "POST", body: values, signal: running.signal, headers: { "X-Requested-By": "kit" } });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    for (const id of (form.dataset.redraw ?? "").split(" ")) {
+    for (const id of parts.split(" ")) {
       const old = document.getElementById(id), fresh = page.getElementById(id);
       if (old && fresh) swap(old, fresh, asked);
     }
@@ -45,7 +45,10 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
     const button = event.submitter;
     if (!(button instanceof HTMLButtonElement) || button.name !== "do") return;
     event.preventDefault();
-    quietly(redraw(button));
+    quietly(redraw(button, form.dataset.redraw ?? ""));
   });
-  form.addEventListener("change", (event) => { if (/** @type {Element} */ (event.target).matches("[data-redraw]")) quietly(redraw(null)); });
+  form.addEventListener("change", (event) => {
+    const control = /** @type {HTMLElement} */ (event.target);
+    if (control.matches("[data-redraw]")) quietly(redraw(null, control.dataset.redraw || form.dataset.redraw || ""));
+  });
 }
