@@ -51,20 +51,19 @@ func updatePast(tx *db.Tx, p page, days map[time.Time]map[string]Counts) error {
 	return err
 }
 
-// eachPast calls a function with every entry of one kind that is packed, of all days that a span touches.
+// eachPast calls a function with every entry of one kind that is packed, of all days that a span touches. They are read one by one: a
+// year of a hundred domains is more than one wants to hold.
 func eachPast(tx *db.Tx, s span, kind string, do func(p pastDay, name []byte, numbers []int64)) error {
-	days, err := db.All(tx, scanPastDay, `
+	_, err := db.All(tx, func(row db.Scanner) (none struct{}, err error) {
+		p, err := scanPastDay(row)
+		if err != nil {
+			return none, err
+		}
+		return none, p.packed.each(func(name []byte, numbers []int64) { do(p, name, numbers) })
+	}, `
 		SELECT facet, day, packed FROM stats_past
 		WHERE workspace_id = $1 AND facet {in $2} AND day >= $3 AND day < $4 AND kind = $5`, s.in(s.period().wholeDays()).args(kind)...)
-	if err != nil {
-		return err
-	}
-	for _, p := range days {
-		if err := p.packed.each(func(name []byte, numbers []int64) { do(p, name, numbers) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }
 
 // eachPastQuarter calls a function with what is packed of every quarter of an hour in a span.
