@@ -92,7 +92,7 @@ func TestKeyWithSecondFactorIsMadeWithTheKeyboardAlone(t *testing.T) {
 	o.Keys(kb.Enter)
 	o.See("Confirm that it is you")
 	o.Wait(`document.activeElement.name === "confirm_code"`)
-	o.Keys(code + kb.Enter)
+	o.Keys(code() + kb.Enter)
 	o.See("Copy it now")
 	o.tabTo("I saved it")
 	o.Keys(kb.Enter)
