@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -308,6 +309,32 @@ func outliveLeases(t *testing.T, in *apptest.Installation) {
 		}
 		in.Clock.Advance(10 * time.Second)
 	}
+}
+
+func TestWhatANodeHoldsStaysItsOwnForAsLongAsItSaysSo(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		outliveLeases(t, in)
+		id := in.Send("ann@example.net")
+		other := newNode(t, in)
+		other.step() // it has claimed it, and begun nothing
+		for range 12 {
+			in.Clock.Advance(10 * time.Second)
+			for _, renew := range []func(context.Context) (bool, error){in.App.Delivery.RenewLeases, other.RenewLeases} { // the other one last
+				if _, err := renew(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			in.Deliver()
+			if status := in.Email(id).Text("status"); status != "queued" {
+				t.Fatalf("%s after another node looked", status)
+			}
+		}
+		other.deliver()
+		if received := in.Mailbox("ann@example.net"); len(received) != 1 || in.Email(id).Text("status") != "delivered" {
+			t.Fatalf("%d copies, %s", len(received), in.Email(id).Text("status"))
+		}
+	})
 }
 
 func TestLeasesOfOthersAreNotTakenForAbandonedAfterTheDatabaseWasAway(t *testing.T) {

@@ -95,11 +95,15 @@ func (s *Service) mayRelease() bool {
 	return !now.Before(s.releaseFrom)
 }
 
-// ageing are the items whose leases do not last until they are looked at twice more. Most mail leaves before.
+// freshFor is how long a lease that was just written is left alone. Most mail leaves meanwhile, and what does not has two more chances to
+// keep its lease.
+const freshFor = renewEvery / 2
+
+// ageing are the items whose leases are not fresh.
 func (s *Service) ageing() []queue.Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	soon := s.world.Clock.Now().Add(2 * renewEvery)
+	soon := s.world.Clock.Now().Add(leaseFor - freshFor)
 	var items []queue.Item
 	for _, h := range s.held {
 		if h.sureUntil.Before(soon) {
@@ -112,7 +116,7 @@ func (s *Service) ageing() []queue.Item {
 // beginning sorts the items of jobs by whether their leases last for as long as a conversation takes, most likely, or have to be
 // written again first. The caller holds mu.
 func beginning(jobs []*job, now time.Time) (lasting, ageing []queue.Item) {
-	soon := now.Add(renewEvery)
+	soon := now.Add(leaseFor / 2)
 	for _, j := range jobs {
 		if j.held.sureUntil.Before(soon) {
 			ageing = append(ageing, j.held.due.Item)
