@@ -1,5 +1,5 @@
 # make test is all a newcomer, or CI, needs: it sets itself up.
-.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test pictures bench-broadcast broadcast-kill lighthouse bench-size first-email
+.PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test container-test pictures bench-broadcast broadcast-kill lighthouse bench-size first-email
 
 SEEDS ?= 60
 
@@ -82,6 +82,10 @@ lighthouse: setup
 # Three nodes and a PostgreSQL, in network namespaces if they may be made.
 cluster-test: setup
 	@scripts/cluster-test
+
+# The image of deploy/Containerfile, built without a daemon and run without root, rights or anything to write to but /data.
+container-test:
+	@scripts/container-test
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/postrider ./cmd/postrider
