@@ -15,7 +15,7 @@ type segmentFormPage struct {
 	Root              *ruleNode
 	// JSON is the filter as programs write it.
 	JSON string
-	// Count is how many people the rules are true for now; empty if that cannot be told.
+	// Count is how many people the rules are true for, once they were changed; empty if that cannot be told.
 	Count        string
 	Action, Back string
 	Problem      *problem
@@ -29,9 +29,6 @@ func (v *visit) segmentForm(name, description, kind string, book *ruleBook, root
 		p.shell = v.audienceShell("Edit segment", crumb{"Segments", v.link("audience", "segments")}, crumb{"Segment", p.Back})
 	}
 	p.shell = p.with("redraw.js")
-	if kind != "manual" && wrong == nil {
-		p.Count = v.peopleMatching(book.filter(root, ""))
-	}
 	if written, err := json.MarshalIndent(book.filter(root, ""), "", "  "); err == nil {
 		p.JSON = string(written)
 	}
@@ -86,7 +83,11 @@ func saveSegment(v *visit) error {
 		root = book.newRules()
 	}
 	again := func(status int, wrong *problem) error {
-		return v.showStatus(status, "audience/segmentform", v.segmentForm(name, description, kind, book, root, wrong))
+		p := v.segmentForm(name, description, kind, book, root, wrong)
+		if kind != "manual" && wrong == nil {
+			p.Count = v.peopleMatching(book.filter(root, ""))
+		}
+		return v.showStatus(status, "audience/segmentform", p)
 	}
 	if do := v.value("do"); do == "json" {
 		if root, err = book.read([]byte(v.value("json"))); err != nil {

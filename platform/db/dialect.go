@@ -70,6 +70,8 @@ var postgresDialect = dialect{
 	cache: new(sync.Map),
 }
 
+// {beside COLUMN} asks for a column besides others, by which the rows are to be found. SQLite, which keeps no statistics, would take all rows
+// of a workspace for as few as some ids.
 var (
 	habit          = regexp.MustCompile(`\{(churning|growing|counting) (\w+)\}`)
 	inList         = regexp.MustCompile(`\{in (\$\d+)\}`)

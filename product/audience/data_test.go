@@ -183,7 +183,7 @@ func TestRecipientsAreThoseWhoMayBeMailed(t *testing.T) {
 				t.Errorf("%+v: %s", c.target, got)
 			}
 			h.in(func(tx *db.Tx, s *audience.Service) error {
-				counts, err := s.Estimate(tx, h.Workspace, c.target)
+				counts, err := s.Estimate(tx, h.Workspace, c.target, nil)
 				if err == nil && counts != c.counts {
 					t.Errorf("%+v: %+v", c.target, counts)
 				}

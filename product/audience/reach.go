@@ -118,8 +118,9 @@ func (s *Service) StillEligible(tx *db.Tx, ws space.ID, target Target, numbers [
 	return eligible, err
 }
 
-// Estimate counts whom a target would reach, and why others would not be.
-func (s *Service) Estimate(tx *db.Tx, ws space.ID, target Target) (e Estimate, err error) {
+// Estimate counts whom a target would reach, and why others would not be. If there are rules, as a segment has them and nobody need have
+// saved, only those are counted for whom they are true.
+func (s *Service) Estimate(tx *db.Tx, ws space.ID, target Target, rules json.RawMessage) (e Estimate, err error) {
 	known, err := loadSchema(tx, ws)
 	if err != nil {
 		return e, err
@@ -128,27 +129,16 @@ func (s *Service) Estimate(tx *db.Tx, ws space.ID, target Target) (e Estimate, e
 	if err != nil {
 		return e, err
 	}
-	return estimate(tx, a)
-}
-
-// EstimateRules is Estimate for those of a target whom rules are true for, as a segment has them, that nobody has saved.
-func (s *Service) EstimateRules(tx *db.Tx, ws space.ID, target Target, rules json.RawMessage) (e Estimate, err error) {
-	if len(rules) > maxFilter {
-		return e, api.Invalid("filter", "Is too large.")
+	if rules != nil {
+		if len(rules) > maxFilter {
+			return e, api.Invalid("filter", "Is too large.")
+		}
+		tree, err := filter.Parse(rules, known.Schema)
+		if err != nil {
+			return e, wrongFilter("filter", err)
+		}
+		a.conditions = append(a.conditions, a.Tree(tree))
 	}
-	known, err := loadSchema(tx, ws)
-	if err != nil {
-		return e, err
-	}
-	tree, err := filter.Parse(rules, known.Schema)
-	if err != nil {
-		return e, wrongFilter("filter", err)
-	}
-	a, err := newAim(tx, ws, known, target, filter.Whole)
-	if err != nil {
-		return e, err
-	}
-	a.conditions = append(a.conditions, a.Tree(tree))
 	return estimate(tx, a)
 }
 

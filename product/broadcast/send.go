@@ -89,7 +89,7 @@ func (s *Service) permit(ctx context.Context, caller api.Caller, b *Broadcast) e
 		if err != nil || room.remaining == nil {
 			return err
 		}
-		e, err := s.parts.Audience.Estimate(tx, b.Workspace, wish.Target)
+		e, err := s.parts.Audience.Estimate(tx, b.Workspace, wish.Target, nil)
 		if err == nil && e.Eligible > *room.remaining {
 			err = plan.ErrMonthlyQuota.Saying("The plan has fewer emails left this month than the broadcast has recipients.").With("plan", caller.Plan).
 				With("limit", room.limit).With("used", room.used).With("resets_at", api.Time(room.resets))
@@ -162,12 +162,12 @@ func (s *Service) count(tx *db.Tx, caller api.Caller, b *Broadcast, body estimat
 		}
 	}
 	if !body.hasRules() {
-		return s.parts.Audience.Estimate(tx, caller.Workspace, b.Target)
+		return s.parts.Audience.Estimate(tx, caller.Workspace, b.Target, nil)
 	}
 	if !slices.Contains(caller.Scopes, "audience:read") {
 		return audience.Estimate{}, api.ErrScope.With("required", []string{"audience:read"}).With("granted", caller.Scopes)
 	}
-	return s.parts.Audience.EstimateRules(tx, caller.Workspace, b.Target, body.Filter)
+	return s.parts.Audience.Estimate(tx, caller.Workspace, b.Target, body.Filter)
 }
 
 // estimate counts whom a broadcast would reach.

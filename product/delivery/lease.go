@@ -13,8 +13,8 @@ import (
 // renewBatch bounds the leases that one transaction renews.
 const renewBatch = 1000
 
-// RenewLeases keeps what this node has held for a while, and frees what nodes that vanished did. What this node has leased without knowing it,
-// because the answer to a claim was lost, is not renewed and so comes free too.
+// RenewLeases keeps what this node has held for a while, and frees what nodes that vanished did. What this node has leased without
+// knowing it, because the answer to a claim was lost, is not renewed and so comes free too.
 func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
 	leased := s.ageing()
 	for first := 0; first == 0 || first < len(leased); first += renewBatch { // once at least: that it can be written is news too

@@ -3,7 +3,6 @@ package stats
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
 	"postrider/platform/db"
@@ -181,51 +180,4 @@ func quarterOf(date time.Time, name []byte) time.Time {
 		return date
 	}
 	return date.Add(time.Duration(name[0]) * quarter)
-}
-
-func (l ledger) selectOldest(tx *db.Tx, before time.Time) (p page, some bool, err error) {
-	kind := "'" + l.kind + "'"
-	if l.kindColumn != "" {
-		kind = l.kindColumn
-	}
-	found, err := db.All(tx, func(row db.Scanner) (p page, err error) {
-		err = row.Scan(&p.workspace, &p.facet, &p.kind, db.Time(&p.from))
-		p.from = dayOf(p.from)
-		p.until = p.from.Add(foldDays * day)
-		if before.Before(p.until) {
-			p.until = before
-		}
-		return p, err
-	}, `
-		SELECT workspace_id, facet, `+kind+`, `+l.at+` FROM `+l.table+`
-		WHERE `+l.at+` < $1
-		ORDER BY `+l.at+`
-		LIMIT 1`, before)
-	if err != nil || len(found) == 0 {
-		return p, false, err
-	}
-	return found[0], true, nil
-}
-
-func (l ledger) deleteRows(tx *db.Tx, p page) ([]numbered, error) {
-	name, where, args := "''", "", []any{p.workspace, string(p.facet), p.from, p.until}
-	if l.name != "" {
-		name = l.name
-	}
-	if l.kindColumn != "" {
-		where, args = " AND "+l.kindColumn+" = $5", append(args, p.kind)
-	}
-	return db.All(tx, func(row db.Scanner) (r numbered, err error) {
-		into := []any{db.Time(&r.at), &r.name}
-		for i := range l.columns {
-			into = append(into, &r.numbers[i])
-		}
-		if err = row.Scan(into...); l.name == "" {
-			r.name = nameOfQuarter(r.at)
-		}
-		return r, err
-	}, `
-		DELETE FROM `+l.table+`
-		WHERE workspace_id = $1 AND facet = $2 AND `+l.at+` >= $3 AND `+l.at+` < $4`+where+`
-		RETURNING `+strings.Join(append([]string{l.at, name}, l.columns...), ", "), args...)
 }
