@@ -66,13 +66,14 @@ func (s *Shared) Take(ctx context.Context, key string, rate Rate) Decision {
 		return alone
 	}
 	b, _ := newBucket(rate)
-	name, now := nameOf(key), s.now()
-	a := s.account(name, now)
+	name := nameOf(key)
+	a := s.account(name, s.now())
 	if a == nil {
 		return alone
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	now := s.now() // others may have waited for the database meanwhile, and the bucket has filled since
 	if s.resting(now) { // since this request waited for the account: it need not wait for the database in its turn
 		return alone
 	}

@@ -5,7 +5,9 @@ import (
 	"io"
 	"log/slog"
 	"math/rand/v2"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -201,29 +203,38 @@ func TestWhatWasLetThroughLongAgoCostsNothingNow(t *testing.T) {
 	}
 }
 
+// lockBuckets has everybody who asks the database for a bucket wait until the returned function is called.
+func lockBuckets(t *testing.T, d *db.DB) (unlock func()) {
+	t.Helper()
+	locked, release, over := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	told := sync.OnceFunc(func() { close(locked) }) // writes are rehearsed here
+	go func() {
+		over <- d.Write(context.WithoutCancel(t.Context()), func(tx *db.Tx) error {
+			if _, err := tx.Exec("LOCK TABLE rate_bucket IN ACCESS EXCLUSIVE MODE"); err != nil {
+				return err
+			}
+			told()
+			<-release
+			return nil
+		})
+	}()
+	<-locked
+	return func() {
+		t.Helper()
+		close(release)
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestManyWhoWaitForADatabaseThatDoesNotAnswerWaitOnce(t *testing.T) {
 	t.Parallel()
 	const patience, callers = 200 * time.Millisecond, 50
 	c := newClock()
 	all, handles := together(t, c, 2)
 	all[0].Waits(patience)
-	locked, unlock := make(chan struct{}), make(chan struct{})
-	told := sync.OnceFunc(func() { close(locked) }) // writes are rehearsed here
-	var others sync.WaitGroup
-	others.Go(func() {
-		err := handles[1].Write(context.WithoutCancel(t.Context()), func(tx *db.Tx) error {
-			if _, err := tx.Exec("LOCK TABLE rate_bucket IN ACCESS EXCLUSIVE MODE"); err != nil {
-				return err
-			}
-			told()
-			<-unlock
-			return nil
-		})
-		if err != nil {
-			t.Error(err)
-		}
-	})
-	<-locked
+	unlock := lockBuckets(t, handles[1])
 	began := time.Now()
 	var asking sync.WaitGroup
 	for range callers {
@@ -237,6 +248,41 @@ func TestManyWhoWaitForADatabaseThatDoesNotAnswerWaitOnce(t *testing.T) {
 	if took := time.Since(began); took > callers*patience/2 {
 		t.Errorf("%d callers waited for %s", callers, took)
 	}
-	close(unlock)
-	others.Wait()
+	unlock()
+}
+
+// watchedClock tells how often it was looked at.
+type watchedClock struct {
+	*clock
+	looks atomic.Int64
+}
+
+func (c *watchedClock) Now() time.Time {
+	c.looks.Add(1)
+	return c.clock.Now()
+}
+
+func TestWhoeverWaitedForASlowDatabaseIsNotChargedForTheTime(t *testing.T) {
+	t.Parallel()
+	c := &watchedClock{clock: newClock()}
+	all, handles := together(t, c, 2)
+	for range credit {
+		all[0].Take(t.Context(), "a", hundred)
+	}
+	unlock := lockBuckets(t, handles[1])
+	c.looks.Store(0)
+	var asking sync.WaitGroup
+	for range 100 - credit {
+		asking.Go(func() {
+			if d := all[0].Take(t.Context(), "a", hundred); !d.Allowed {
+				t.Errorf("refused within the bucket: %+v", d)
+			}
+		})
+	}
+	for c.looks.Load() < 2*(100-credit) { // each looks twice before it waits
+		runtime.Gosched()
+	}
+	c.move(time.Second)
+	unlock()
+	asking.Wait()
 }
