@@ -6,7 +6,6 @@ import (
 	"crypto/ed25519"
 	"crypto/rand"
 	"crypto/rsa"
-	"fmt"
 	"net"
 	"strconv"
 	"sync"
@@ -19,10 +18,14 @@ import (
 	"postrider/world"
 )
 
-// bareLoops measures what is left if there is no database and no door: clients that only sign and send. It is what the rest can
-// be compared with. It returns the rate of each size.
-func bareLoops(ctx context.Context, sink *measure.Sink, o options) (rates map[string]float64, err error) {
-	rates = map[string]float64{}
+// bare is what is left if there is no database and no door: clients that only sign and send. It is what the rest can be compared with.
+type bare struct {
+	sink    *measure.Sink
+	signers []*dkim.Signer
+	options options
+}
+
+func newBare(sink *measure.Sink, o options) (*bare, error) {
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return nil, err
@@ -31,27 +34,21 @@ func bareLoops(ctx context.Context, sink *measure.Sink, o options) (rates map[st
 	if err != nil {
 		return nil, err
 	}
-	signers := []*dkim.Signer{dkim.NewSigner("acme.test", "r", key), dkim.NewSigner("acme.test", "e", small)}
-	fmt.Printf("clients that only sign and send, %d at once, without a database\n\n", o.concurrency)
-	for _, size := range o.kilobytes {
-		kilobytes, err := strconv.Atoi(size)
-		if err != nil {
-			return nil, err
-		}
-		within, done := context.WithTimeout(ctx, o.during)
-		var sent atomic.Int64
-		var all sync.WaitGroup
-		start := time.Now()
-		for worker := range o.concurrency {
-			all.Go(func() { bareLoop(within, sink.Port, worker, message(kilobytes), signers, &sent) })
-		}
-		all.Wait()
-		done()
-		rates[size] = float64(sent.Load()) / time.Since(start).Seconds()
-		fmt.Printf("%-10s %-10s %12s %12.0f\n", size+" KB", "bare", "", rates[size])
+	return &bare{sink, []*dkim.Signer{dkim.NewSigner("acme.test", "r", key), dkim.NewSigner("acme.test", "e", small)}, o}, nil
+}
+
+// rate is how many messages a second they send.
+func (b *bare) rate(ctx context.Context, kilobytes int) float64 {
+	within, done := context.WithTimeout(ctx, b.options.during/2)
+	defer done()
+	var sent atomic.Int64
+	var all sync.WaitGroup
+	start := time.Now()
+	for worker := range b.options.concurrency {
+		all.Go(func() { bareLoop(within, b.sink.Port, worker, message(kilobytes), b.signers, &sent) })
 	}
-	fmt.Println()
-	return rates, nil
+	all.Wait()
+	return float64(sent.Load()) / time.Since(start).Seconds()
 }
 
 // bareLoop signs and sends until the time is over.

@@ -73,11 +73,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer home.Leave()
-	bare, err := bareLoops(ctx, sink, o)
-	if err != nil {
-		return err
-	}
-	if err := drain(ctx, home, sink, bare, o); err != nil {
+	if err := drain(ctx, home, sink, o); err != nil {
 		return err
 	}
 	ours, err := home.Serve("api,smtp,worker")

@@ -55,7 +55,7 @@ func introduces(lines []string) int {
 			return 0
 		}
 		joined = strings.TrimSpace(joined + " " + line)
-		if strings.HasSuffix(line, ":") && introduction.MatchString(joined) && quotationFollows(lines[n:]) {
+		if strings.HasSuffix(line, ":") && quotationFollows(lines[n:]) && introduction.MatchString(joined) {
 			return n
 		}
 	}

@@ -204,7 +204,11 @@ func (e *sqliteEngine) commitGroup(conn *sqliteConn, group []*waitingWrite) {
 		if w.result = w.ctx.Err(); w.result != nil {
 			continue
 		}
-		w.result = conn.savepoint(func() error { return w.runSafely(conn) })
+		if len(group) == 1 { // nobody else's changes have to be kept: it is taken back with the transaction
+			w.result = w.runSafely(conn)
+		} else {
+			w.result = conn.savepoint(func() error { return w.runSafely(conn) })
+		}
 		if errors.Is(w.result, errTransactionLost) {
 			conn.command("ROLLBACK")
 			answer(w.result)

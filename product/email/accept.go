@@ -281,11 +281,11 @@ func (s *Service) store(tx *db.Tx, all ...acceptance) error {
 	if err := insertRecipients(tx, recipients); err != nil {
 		return err
 	}
-	if err := indexEmails(tx, all); err != nil {
-		return err
-	}
 	if err := event.Append(tx, events...); err != nil {
 		return err
 	}
-	return queue.Add(tx, items...)
+	if err := queue.Add(tx, items...); err != nil {
+		return err
+	}
+	return indexEmails(tx, all) // last: SQLite writes the word index out before whatever follows
 }
