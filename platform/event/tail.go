@@ -3,6 +3,7 @@ package event
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"postrider/platform/db"
 	"postrider/platform/space"
@@ -12,16 +13,29 @@ import (
 type Tail struct {
 	workspace space.ID
 	at        position
+	// past is what had happened when a tail began that tells only what happens from then on.
+	past map[position]bool
 }
 
-// NewTail returns a tail that begins after the given place, or with what happens from now on if it is empty or unreadable.
-func NewTail(tx *db.Tx, ws space.ID, place string) (*Tail, error) {
-	t := &Tail{workspace: ws}
+// NewTail returns a tail that begins after the given place, or with what happens from now on if it is empty or unreadable. That is what
+// cannot be seen yet: it may stand before events that can, so the tail begins at the horizon, which was asked for before.
+func NewTail(tx *db.Tx, ws space.ID, place string, horizon int64) (*Tail, error) {
+	t := &Tail{workspace: ws, at: beginning}
 	if n, err := fmt.Sscanf(place, "%d-%d", &t.at.txID, &t.at.seq); err == nil && n == 2 {
 		return t, nil
 	}
-	last, _, err := lastBefore(tx, math.MaxInt64)
-	t.at = last
+	last, found, err := lastBefore(tx, horizon)
+	if err != nil {
+		return nil, err
+	}
+	if found {
+		t.at = last
+	}
+	seen, err := selectOf(tx, ws, t.at, position{math.MaxInt64, math.MaxInt64}, maxBatch)
+	t.past = make(map[position]bool, len(seen))
+	for _, e := range seen {
+		t.past[e.position] = true
+	}
 	return t, err
 }
 
@@ -43,11 +57,16 @@ func (t *Tail) Next(tx *db.Tx, horizon int64) (events []Event, more bool, err er
 	}
 	if len(events) == maxBatch {
 		t.at = events[maxBatch-1].position
-		return events, true, nil
+		return t.news(events), true, nil
 	}
 	t.at = end
 	more, err = hasAfter(tx, end)
-	return events, more, err
+	return t.news(events), more, err
+}
+
+// news are the events that had not happened when the tail began.
+func (t *Tail) news(events []Event) []Event {
+	return slices.DeleteFunc(events, func(e Event) bool { return t.past[e.position] })
 }
 
 func (p position) before(other position) bool {

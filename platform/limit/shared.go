@@ -73,7 +73,7 @@ func (s *Shared) Take(ctx context.Context, key string, rate Rate) Decision {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	now := s.now() // others may have waited for the database meanwhile, and the bucket has filled since
+	now := s.now()      // others may have waited for the database meanwhile, and the bucket has filled since
 	if s.resting(now) { // since this request waited for the account: it need not wait for the database in its turn
 		return alone
 	}

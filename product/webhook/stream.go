@@ -61,7 +61,7 @@ func mayHear(scopes []api.Scope, eventType string) bool {
 type stream struct {
 	service   *Service
 	workspace space.ID
-	place     string
+	tail      *event.Tail
 	hears     Endpoint // what it listens to
 	scopes    []api.Scope
 }
@@ -72,7 +72,8 @@ type streamRequest struct {
 	Since  string   `query:"last_event_id" doc:"The same, for clients that cannot set headers."`
 }
 
-func (s *Service) handleStream(_ context.Context, caller api.Caller, r streamRequest) (stream, error) {
+// handleStream decides where the stream begins before the answer does: whoever sees that it is open misses nothing from then on.
+func (s *Service) handleStream(ctx context.Context, caller api.Caller, r streamRequest) (stream, error) {
 	var wrong api.Fields
 	if len(r.Types) == 0 {
 		r.Types = []string{"*"}
@@ -88,7 +89,16 @@ func (s *Service) handleStream(_ context.Context, caller api.Caller, r streamReq
 	if place == "" {
 		place = r.Since
 	}
-	return stream{service: s, workspace: caller.Workspace, place: place, hears: Endpoint{Events: r.Types, Domains: caller.DomainIDs}, scopes: caller.Scopes}, nil
+	horizon, err := s.db.Horizon(ctx)
+	if err != nil {
+		return stream{}, err
+	}
+	st := stream{service: s, workspace: caller.Workspace, hears: Endpoint{Events: r.Types, Domains: caller.DomainIDs}, scopes: caller.Scopes}
+	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		st.tail, err = event.NewTail(tx, caller.Workspace, place, horizon)
+		return err
+	})
+	return st, err
 }
 
 // Stream writes events until the reader goes.
@@ -98,19 +108,11 @@ func (st stream) Stream(ctx context.Context, out io.Writer) error {
 	defer s.streams.leave(st.workspace)
 	news, unsubscribe := s.db.Subscribe(event.Topic)
 	defer unsubscribe()
-	var tail *event.Tail
-	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
-		tail, err = event.NewTail(tx, st.workspace, st.place)
-		return err
-	})
-	if err != nil {
-		return err
-	}
 	if _, err := io.WriteString(out, "retry: 2000\n: listening\n\n"); err != nil {
 		return err
 	}
 	for {
-		more, err := st.write(ctx, out, tail)
+		more, err := st.write(ctx, out)
 		if err != nil {
 			return err
 		}
@@ -121,7 +123,7 @@ func (st stream) Stream(ctx context.Context, out io.Writer) error {
 }
 
 // write sends the events that have come.
-func (st stream) write(ctx context.Context, out io.Writer, tail *event.Tail) (more bool, err error) {
+func (st stream) write(ctx context.Context, out io.Writer) (more bool, err error) {
 	var events []event.Event
 	var bodies [][]byte
 	horizon, err := st.service.db.Horizon(ctx)
@@ -129,7 +131,7 @@ func (st stream) write(ctx context.Context, out io.Writer, tail *event.Tail) (mo
 		return false, err
 	}
 	err = st.service.db.Read(ctx, func(tx *db.Tx) (err error) {
-		if events, more, err = tail.Next(tx, horizon); err != nil {
+		if events, more, err = st.tail.Next(tx, horizon); err != nil {
 			return err
 		}
 		events = slices.DeleteFunc(events, func(e event.Event) bool { return !st.wants(e) })

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -85,6 +86,45 @@ func (l *listener) expect(kinds ...string) (last heard) {
 		last = e
 	}
 	return last
+}
+
+// opening is the reader of a stream that does something the moment it is open, before anything else can happen.
+type opening struct {
+	http.ResponseWriter
+	opened func()
+	heard  chan string
+}
+
+func (o *opening) Flush() { o.opened() }
+
+func (o *opening) Write(p []byte) (int, error) {
+	o.heard <- string(p)
+	return len(p), nil
+}
+
+func TestAStreamMissesNothingFromTheMomentItIsOpen(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events/stream", nil)
+		r.Header.Set("Authorization", "Bearer "+in.Key)
+		o := &opening{ResponseWriter: httptest.NewRecorder(), opened: sync.OnceFunc(func() { in.Send("ann@example.net") }), heard: make(chan string, 100)}
+		var serving sync.WaitGroup
+		serving.Go(func() { in.App.API.ServeHTTP(o, r) })
+		defer serving.Wait()
+		defer stop()
+		for {
+			select {
+			case got := <-o.heard:
+				if strings.Contains(got, "event: email.queued") {
+					return
+				}
+			case <-ctx.Done():
+				t.Fatal("what happened when the stream was open was not told")
+			}
+		}
+	})
 }
 
 func TestAStreamTellsWhatHappensAndGoesOnWhereItWasLeft(t *testing.T) {

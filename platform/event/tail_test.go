@@ -1,0 +1,100 @@
+package event_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/platform/db"
+	"postrider/platform/db/dbtest"
+	"postrider/platform/event"
+)
+
+// newTail begins to listen to what happens from now on.
+func newTail(t *testing.T, d *db.DB) *event.Tail {
+	t.Helper()
+	var tail *event.Tail
+	horizon, err := d.Horizon(t.Context())
+	if err == nil {
+		err = d.Read(t.Context(), func(tx *db.Tx) (err error) {
+			tail, err = event.NewTail(tx, workspace, "", horizon)
+			return err
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tail
+}
+
+// told returns the last digits of the ids of what the tail tells until there is no more.
+func told(t *testing.T, d *db.DB, tail *event.Tail) string {
+	t.Helper()
+	var all []string
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); { // others on the same server hold the horizon up
+		var more bool
+		horizon, err := d.Horizon(t.Context())
+		if err == nil {
+			err = d.Read(t.Context(), func(tx *db.Tx) error {
+				var events []event.Event
+				events, more, err = tail.Next(tx, horizon)
+				for _, e := range events {
+					all = append(all, e.ID[len(e.ID)-1:])
+				}
+				return err
+			})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !more {
+			return strings.Join(all, " ")
+		}
+	}
+	t.Fatal("the tail never rests")
+	return ""
+}
+
+func TestATailTellsWhatHappensFromItsBeginningOn(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, testWorld(), func(t *testing.T, d *db.DB) {
+		add(t, d, 1, 2)
+		tail := newTail(t, d)
+		add(t, d, 3, 4)
+		if got := told(t, d, tail); got != "3 4" {
+			t.Errorf("told %s", got)
+		}
+	})
+}
+
+func TestATailTellsWhatWasUnderWayWhenItBegan(t *testing.T) {
+	t.Parallel()
+	d, err := db.Open(t.Context(), testWorld(), db.Config{URL: dbtest.URL(t, "postgres")}) // the embedded database has one writer
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	began, end, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- d.Write(context.WithoutCancel(t.Context()), func(tx *db.Tx) error {
+			if err := event.Append(tx, newEvent(1)); err != nil {
+				return err
+			}
+			close(began)
+			<-end
+			return nil
+		})
+	}()
+	<-began
+	add(t, d, 2)
+	tail := newTail(t, d)
+	add(t, d, 3)
+	close(end)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if got := told(t, d, tail); got != "1 3" {
+		t.Errorf("told %s, want the one that was under way and the one that followed", got)
+	}
+}
