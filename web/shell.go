@@ -25,8 +25,8 @@ type shell struct {
 	SignedIn, Member bool
 	// Sandbox is true where mail never leaves the machine.
 	Sandbox bool
-	// Events are the types of events that a live page listens to.
-	Events string
+	// Listens are the types of events that a live page listens to.
+	Listens string
 	// Scripts and Styles are further files that the page needs.
 	Scripts, Styles []string
 }
@@ -37,7 +37,7 @@ type crumb struct{ Label, Href string }
 func (v *visit) shell(title, section string) shell {
 	s := shell{Title: title, Section: section, Session: v.session, SignedIn: v.session.ID != "", Member: v.session.Workspace != nil,
 		Sandbox: v.dashboard.config.Sandbox != nil, Notice: v.takeNotice(),
-		Events: strings.Join(v.dashboard.config.EventTypes, " ")}
+		Listens: strings.Join(v.dashboard.config.EventTypes, " ")}
 	if cookie, err := v.r.Cookie("theme"); err == nil && (cookie.Value == "light" || cookie.Value == "dark") {
 		s.Theme = cookie.Value
 	}

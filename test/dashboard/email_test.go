@@ -29,6 +29,17 @@ func TestFirstEmailIsSentAndWatchedUntilItIsDelivered(t *testing.T) {
 	o.look("overview", "")
 }
 
+func TestAnOpenPageOfAnEmailShowsWhatHappensToIt(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	id := o.call("POST", "/emails", map[string]any{"from": "hello@acme.test", "to": "grace@example.net", "subject": "Later", "text": "Hello", "scheduled_at": "in 2 hours"})["id"].(string)
+	o.open("/emails/" + id)
+	o.Wait(`document.querySelector("#state .st-scheduled")`)
+	o.Wait(`performance.getEntriesByType("resource").some((entry) => entry.name === location.href)`) // it has read itself again: it listens
+	o.call("POST", "/emails/"+id+"/cancel", nil)
+	o.Wait(`document.querySelector("#state .st-cancelled")`)
+}
+
 func TestListFiltersWhileTypingAndTellsOfNewEmails(t *testing.T) {
 	t.Parallel()
 	o := begin(t)
