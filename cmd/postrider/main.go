@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 	_ "time/tzdata" // people name time zones; the machine may not know them
 
@@ -41,14 +40,8 @@ type commands struct {
 	Version    versionCommand    `cmd:"" help:"Tell which program this is."`
 }
 
-// gcPercent lets the heap grow to three times what is in use before it is swept: most of it is short-lived, and memory is cheaper
-// than the processor time of sweeping twice as often.
-const gcPercent = 200
-
 func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
+	boundMemory()
 	if err := obey(os.Args[1:]); err != nil {
 		complain(os.Stderr, err)
 		os.Exit(exitCode(err))
