@@ -35,6 +35,15 @@ const (
 
 func (b bucket) credit() int { return max(b.size/creditShare, 1) }
 
+// begin gets the account ready for a request. If the clock was set back since the last one, nobody has to wait until it comes there again.
+func (a *account) begin(b bucket, now time.Duration) {
+	a.bucket = b
+	a.owedAt = min(a.owedAt, now)
+	if a.full > b.latest(now) {
+		a.full = b.latest(now)
+	}
+}
+
 // room is how many requests the bucket has left, as far as this node knows, besides those that are prepaid. It is negative if more
 // was let through than the rate allows.
 func (a *account) room(now time.Duration) int {

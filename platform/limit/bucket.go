@@ -53,3 +53,7 @@ func (b bucket) look(full, now time.Duration) Decision {
 func (b bucket) clamp(full, now time.Duration) time.Duration {
 	return min(max(full, now), now+b.window)
 }
+
+// latest is when a bucket that nodes share is full again at the latest. They may owe more than it holds, but what is further ahead was
+// written by a clock that has been set back since, or by one that is fast.
+func (b bucket) latest(now time.Duration) time.Duration { return now + 2*b.window }

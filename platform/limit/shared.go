@@ -77,7 +77,7 @@ func (s *Shared) Take(ctx context.Context, key string, rate Rate) Decision {
 	if s.resting(now) { // since this request waited for the account: it need not wait for the database in its turn
 		return alone
 	}
-	a.bucket = b
+	a.begin(b, now)
 	if a.debt > 0 && now-a.owedAt > idleFor { // nobody has told it; together with what is owed from now on it would count as of now
 		if err := s.settle(ctx, []string{name}, map[string]*account{name: a}, a.prepaid); err != nil {
 			return alone

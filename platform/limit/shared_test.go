@@ -203,6 +203,30 @@ func TestWhatWasLetThroughLongAgoCostsNothingNow(t *testing.T) {
 	}
 }
 
+func TestAClockThatWasADayAheadLocksNobodyOut(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	all, _ := together(t, c, 2)
+	c.move(24 * time.Hour)
+	for range 110 {
+		all[0].Take(t.Context(), "a", hundred)
+	}
+	settle(t, all[0])
+	c.move(-24 * time.Hour)
+	for name, s := range map[string]*limit.Shared{"the node whose clock it was": all[0], "another": all[1]} {
+		allowed := 0
+		for range 5 * 100 {
+			if s.Take(t.Context(), "a", hundred).Allowed {
+				allowed++
+			}
+			c.move(20 * time.Millisecond) // as fast as the bucket fills
+		}
+		if allowed < 5*100-2*100-2*credit { // a bucket that was overdrawn as far as it can be
+			t.Errorf("%s lets %d of 500 requests through", name, allowed)
+		}
+	}
+}
+
 // lockBuckets has everybody who asks the database for a bucket wait until the returned function is called.
 func lockBuckets(t *testing.T, d *db.DB) (unlock func()) {
 	t.Helper()
