@@ -101,17 +101,73 @@ func (b *batch) save(tx *db.Tx) error {
 	if err := insertAttempts(tx, b.attempts); err != nil {
 		return err
 	}
-	states, err := b.statesOfTouched(tx)
+	events, err := b.saveEmails(tx)
 	if err != nil {
 		return err
 	}
+	return event.Append(tx, events...)
+}
+
+// saveEmails writes the touched emails and returns all events, with those that tell that an email is sent.
+func (b *batch) saveEmails(tx *db.Tx) ([]event.Event, error) {
+	states, err := b.statesOfTouched(tx)
+	if err != nil {
+		return nil, err
+	}
+	delivered, before, after := b.lastDelivered(), map[int]event.Event{}, []event.Event(nil)
 	for id := range b.touched {
-		b.derive(b.emails[id], states[id])
-		if err := updateEmail(tx, *b.emails[id]); err != nil {
-			return err
+		e := b.emails[id]
+		if b.derive(e, states[id]) {
+			last, told := delivered[id]
+			e.SentAt = b.tx.Now()
+			if told {
+				e.DeliveredAt = b.events[last].OccurredAt
+				e.SentAt = e.DeliveredAt.Add(-time.Millisecond)
+			}
+			sent := b.service.newEvent(e, nil, "email.sent", "", e.SentAt, extras{change: change{Relayed: countOf(states[id], Sent)}})
+			if told {
+				before[last] = sent
+			} else { // the last recipient failed after others were delivered
+				after = append(after, sent)
+			}
+		}
+		if err := updateEmail(tx, *e); err != nil {
+			return nil, err
 		}
 	}
-	return event.Append(tx, b.events...)
+	return append(insertBefore(b.events, before), after...), nil
+}
+
+// lastDelivered tells where among the events the last delivery of each email stands.
+func (b *batch) lastDelivered() map[ID]int {
+	places := map[ID]int{}
+	for i, e := range b.events {
+		if e.Type == "email.delivered" {
+			places[ID(e.Subject)] = i
+		}
+	}
+	return places
+}
+
+// insertBefore returns the events with others before those at some places.
+func insertBefore(events []event.Event, others map[int]event.Event) []event.Event {
+	all := make([]event.Event, 0, len(events)+len(others))
+	for i, e := range events {
+		if other, ok := others[i]; ok {
+			all = append(all, other)
+		}
+		all = append(all, e)
+	}
+	return all
+}
+
+func countOf(states []State, wanted State) (count int) {
+	for _, s := range states {
+		if s == wanted {
+			count++
+		}
+	}
+	return count
 }
 
 // statesOfTouched reads the states of all recipients of the touched emails. An email with one recipient needs no reading.
@@ -138,9 +194,9 @@ func (b *batch) statesOfTouched(tx *db.Tx) (map[ID][]State, error) {
 	return states, err
 }
 
-// derive sets what follows from the states of the recipients. When the last of them is done and one was accepted, the email
-// is sent; that event stands between the acceptance and the delivery of the last recipient.
-func (b *batch) derive(e *Email, states []State) {
+// derive sets what follows from the states of the recipients, and tells whether the email has just been sent: when the last of them is done
+// and one was accepted. That event stands between the acceptance and the delivery of the last recipient.
+func (b *batch) derive(e *Email, states []State) (sent bool) {
 	e.UpdatedAt = b.tx.Now()
 	e.Status = Overall(states)
 	delivered, open := false, false
@@ -148,37 +204,5 @@ func (b *batch) derive(e *Email, states []State) {
 		delivered = delivered || s == Delivered || s == Sent || s == Opened || s == Clicked || s == Complained
 		open = open || !s.Terminal()
 	}
-	if open || !delivered || !e.SentAt.IsZero() {
-		return
-	}
-	for i := len(b.events) - 1; i >= 0; i-- {
-		last := b.events[i]
-		if last.Subject == string(e.ID) && last.Type == "email.delivered" {
-			e.SentAt = last.OccurredAt.Add(-time.Millisecond)
-			e.DeliveredAt = last.OccurredAt
-			break
-		}
-	}
-	if e.SentAt.IsZero() { // the last recipient failed after others were delivered
-		e.SentAt = b.tx.Now()
-	}
-	relayed := 0
-	for _, s := range states {
-		if s == Sent {
-			relayed++
-		}
-	}
-	b.insertSent(e, relayed)
-}
-
-// insertSent puts email.sent before the last email.delivered of the email, or at the end.
-func (b *batch) insertSent(e *Email, relayed int) {
-	sent := b.service.newEvent(e, nil, "email.sent", "", e.SentAt, extras{change: change{Relayed: relayed}})
-	for i := len(b.events) - 1; i >= 0; i-- {
-		if b.events[i].Subject == string(e.ID) && b.events[i].Type == "email.delivered" {
-			b.events = append(b.events[:i], append([]event.Event{sent}, b.events[i:]...)...)
-			return
-		}
-	}
-	b.events = append(b.events, sent)
+	return !open && delivered && e.SentAt.IsZero()
 }

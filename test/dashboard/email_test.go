@@ -38,6 +38,8 @@ func TestAnOpenPageOfAnEmailShowsWhatHappensToIt(t *testing.T) {
 	o.Wait(`performance.getEntriesByType("resource").some((entry) => entry.name === location.href)`) // it has read itself again: it listens
 	o.call("POST", "/emails/"+id+"/cancel", nil)
 	o.Wait(`document.querySelector("#state .st-cancelled")`)
+	// Once when it began to listen, once for the event, and once more for what follows from it.
+	o.Wait(`performance.getEntriesByType("resource").filter((entry) => entry.name === location.href).length >= 3`)
 }
 
 func TestListFiltersWhileTypingAndTellsOfNewEmails(t *testing.T) {

@@ -46,7 +46,7 @@ document.addEventListener("click", async (event) => {
 // Elements with data-live are read again when something happens in the workspace; with data-live="id", when it happens to that.
 const lively = document.querySelector("[data-live], [data-news]");
 if (lively) {
-  let stream = /** @type {EventSource | null} */ (null), timer = 0, news = 0, reading = new AbortController();
+  let stream = /** @type {EventSource | null} */ (null), timer = 0, news = 0, reading = new AbortController(), later = /** @type {number[]} */ ([]);
   const refresh = () => {
     reading.abort(); // an answer that was asked for earlier must not replace a newer one
     const mine = reading = new AbortController();
@@ -63,7 +63,10 @@ if (lively) {
       bar.textContent = news === 1 ? "1 new. Show it" : `${news} new. Show them`;
     }
     const wanted = [...document.querySelectorAll("[data-live]")].some((element) => event.data.includes(element.getAttribute("data-live") ?? ""));
-    if (wanted) soon(250); // a steady stream must not put it off
+    if (!wanted) return;
+    soon(250); // a steady stream must not put it off
+    later.forEach(clearTimeout); // what follows from an event, such as a webhook or a count, is written a moment after it
+    later = [2000, 10000].map((wait) => window.setTimeout(refresh, wait));
   };
   const state = (/** @type {boolean} */ on) => { for (const mark of document.querySelectorAll("[data-live-state]")) mark.toggleAttribute("data-off", !on); };
   const open = () => {
