@@ -40,7 +40,7 @@ func (a *account) begin(b bucket, now time.Duration) {
 	a.bucket = b
 	a.owedAt = min(a.owedAt, now)
 	if a.full > b.latest(now) {
-		a.full = b.latest(now)
+		a.full = now
 	}
 }
 

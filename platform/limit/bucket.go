@@ -55,5 +55,5 @@ func (b bucket) clamp(full, now time.Duration) time.Duration {
 }
 
 // latest is when a bucket that nodes share is full again at the latest. They may owe more than it holds, but what is further ahead was
-// written by a clock that has been set back since, or by one that is fast.
+// written by a clock that has been set back since, or by one that is fast, and is not believed: the bucket counts as full.
 func (b bucket) latest(now time.Duration) time.Duration { return now + 2*b.window }

@@ -24,7 +24,7 @@ func (b bucket) takeFrom(tx *db.Tx, key string, now time.Duration, count int) (t
 		INSERT INTO rate_bucket (key, full_at)
 		VALUES ($1, $2)
 		ON CONFLICT (key) DO UPDATE
-		SET full_at = $4 + CASE WHEN rate_bucket.full_at > $5 THEN $5 WHEN rate_bucket.full_at > $3 THEN rate_bucket.full_at ELSE $3 END
+		SET full_at = $4 + CASE WHEN rate_bucket.full_at > $3 AND rate_bucket.full_at <= $5 THEN rate_bucket.full_at ELSE $3 END
 		RETURNING full_at`, key, int64(now+later), int64(now), int64(later), int64(b.latest(now)))
 	return time.Duration(full), err
 }
