@@ -1,8 +1,9 @@
-# make test is all a newcomer, or CI, needs: it sets itself up. On a busy machine the browser takes its time.
+# make test is all a newcomer, or CI, needs: it sets itself up.
 .PHONY: test check race bench bench-delivery bench-backlog bench-cluster sim kill build build-openssl dev setup update fuzz release faults cluster-test container-test pictures bench-broadcast broadcast-kill lighthouse bench-size first-email
 
 SEEDS ?= 60
 
+# Half an hour a package: on a busy machine the tests in the browser take ten minutes.
 test: setup check
 	go test -timeout 30m ./...
 	@if [ -e /usr/include/openssl/evp.h ]; then CGO_ENABLED=1 go test -tags openssl ./mail/dkim; else echo "skipped: signatures by OpenSSL (no headers)"; fi

@@ -184,8 +184,8 @@ func (e *sqliteEngine) writeLoop(conn *sqliteConn) {
 	}
 }
 
-// commitGroup runs every write of the group in a savepoint of its own and commits once. A write that fails is taken back
-// alone; if the commit fails, all have failed.
+// commitGroup runs every write of the group in a savepoint of its own, unless it is the only one, and commits once. A write that fails is
+// taken back alone; if the commit fails, all have failed.
 func (e *sqliteEngine) commitGroup(conn *sqliteConn, group []*waitingWrite) {
 	answer := func(groupErr error) {
 		for _, w := range group {

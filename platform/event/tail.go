@@ -21,7 +21,9 @@ type Tail struct {
 // cannot be seen yet: it may stand before events that can, so the tail begins at the horizon, which was asked for before.
 func NewTail(tx *db.Tx, ws space.ID, place string, horizon int64) (*Tail, error) {
 	t := &Tail{workspace: ws, at: beginning}
-	if n, err := fmt.Sscanf(place, "%d-%d", &t.at.txID, &t.at.seq); err == nil && n == 2 {
+	var left position
+	if n, err := fmt.Sscanf(place, "%d-%d", &left.txID, &left.seq); err == nil && n == 2 {
+		t.at = left
 		return t, nil
 	}
 	last, found, err := lastBefore(tx, horizon)

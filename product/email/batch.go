@@ -118,17 +118,13 @@ func (b *batch) saveEmails(tx *db.Tx) ([]event.Event, error) {
 	for id := range b.touched {
 		e := b.emails[id]
 		if b.derive(e, states[id]) {
-			last, told := delivered[id]
-			e.SentAt = b.tx.Now()
-			if told {
+			if last, told := delivered[id]; told {
 				e.DeliveredAt = b.events[last].OccurredAt
 				e.SentAt = e.DeliveredAt.Add(-time.Millisecond)
-			}
-			sent := b.service.newEvent(e, nil, "email.sent", "", e.SentAt, extras{change: change{Relayed: countOf(states[id], Sent)}})
-			if told {
-				before[last] = sent
+				before[last] = b.sent(e, states[id])
 			} else { // the last recipient failed after others were delivered
-				after = append(after, sent)
+				e.SentAt = b.tx.Now()
+				after = append(after, b.sent(e, states[id]))
 			}
 		}
 		if err := updateEmail(tx, *e); err != nil {
@@ -161,13 +157,15 @@ func insertBefore(events []event.Event, others map[int]event.Event) []event.Even
 	return all
 }
 
-func countOf(states []State, wanted State) (count int) {
+// sent is the event that tells that an email is.
+func (b *batch) sent(e *Email, states []State) event.Event {
+	relayed := 0
 	for _, s := range states {
-		if s == wanted {
-			count++
+		if s == Sent {
+			relayed++
 		}
 	}
-	return count
+	return b.service.newEvent(e, nil, "email.sent", "", e.SentAt, extras{change: change{Relayed: relayed}})
 }
 
 // statesOfTouched reads the states of all recipients of the touched emails. An email with one recipient needs no reading.
