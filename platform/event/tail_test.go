@@ -11,14 +11,14 @@ import (
 	"postrider/platform/event"
 )
 
-// newTail begins to listen to what happens from now on.
-func newTail(t *testing.T, d *db.DB) *event.Tail {
+// newTail begins to listen after a place, or to what happens from now on.
+func newTail(t *testing.T, d *db.DB, place string) *event.Tail {
 	t.Helper()
 	var tail *event.Tail
 	horizon, err := d.Horizon(t.Context())
 	if err == nil {
 		err = d.Read(t.Context(), func(tx *db.Tx) (err error) {
-			tail, err = event.NewTail(tx, workspace, "", horizon)
+			tail, err = event.NewTail(tx, workspace, place, horizon)
 			return err
 		})
 	}
@@ -60,10 +60,21 @@ func TestATailTellsWhatHappensFromItsBeginningOn(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, testWorld(), func(t *testing.T, d *db.DB) {
 		add(t, d, 1, 2)
-		tail := newTail(t, d)
+		tail := newTail(t, d, "")
 		add(t, d, 3, 4)
 		if got := told(t, d, tail); got != "3 4" {
 			t.Errorf("told %s", got)
+		}
+	})
+}
+
+func TestAPlaceThatCannotBeReadIsNow(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, testWorld(), func(t *testing.T, d *db.DB) {
+		tail := newTail(t, d, "9223372036854775807-x")
+		add(t, d, 1)
+		if got := told(t, d, tail); got != "1" {
+			t.Errorf("told %q", got)
 		}
 	})
 }
@@ -88,7 +99,7 @@ func TestATailTellsWhatWasUnderWayWhenItBegan(t *testing.T) {
 	}()
 	<-began
 	add(t, d, 2)
-	tail := newTail(t, d)
+	tail := newTail(t, d, "")
 	add(t, d, 3)
 	close(end)
 	if err := <-ended; err != nil {
