@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +96,9 @@ func judgeSQLite(tx *db.Tx, s statement) (complaints []string, plan string, err 
 	if err != nil {
 		return nil, "", err
 	}
+	if complaints, err = replanned(tx, s); err != nil {
+		return nil, "", err
+	}
 	last := map[int64]string{} // the table that was visited last in each part of the query
 	for _, l := range lines {
 		plan += l.text + "\n"
@@ -116,9 +120,31 @@ func judgeSQLite(tx *db.Tx, s statement) (complaints []string, plan string, err 
 	return complaints, plan, nil
 }
 
+// replanned complains of a statement into whose program SQLite has written an argument: it will plan it anew at every run.
+func replanned(tx *db.Tx, s statement) (complaints []string, err error) {
+	read, err := db.All(tx, func(row db.Scanner) (argument int64, err error) {
+		var operation string
+		var unused any
+		err = row.Scan(&unused, &operation, &argument, &unused, &unused, &unused, &unused, &unused)
+		if operation != "Variable" {
+			argument = 0
+		}
+		return argument, err
+	}, `EXPLAIN `+s.query, s.args...)
+	asked := argument.FindAllString(owned.ReplaceAllString(s.query, ""), -1)
+	for i := range s.args {
+		if name := fmt.Sprintf("$%d", i+1); slices.Contains(asked, name) && !slices.Contains(read, int64(i+1)) {
+			complaints = append(complaints, "is planned anew for every value of "+name)
+		}
+	}
+	return complaints, err
+}
+
 var (
-	visited = regexp.MustCompile(`^(SCAN|SEARCH) (\w+)`)
-	named   = regexp.MustCompile(`(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+(?:AS\s+)?([a-z]\w*))?`)
+	argument = regexp.MustCompile(`\$\d+`)
+	owned    = regexp.MustCompile(`\{matching \w+ \$\d+`) // whose rows they are is among the words
+	visited  = regexp.MustCompile(`^(SCAN|SEARCH) (\w+)`)
+	named    = regexp.MustCompile(`(?:FROM|JOIN|UPDATE|INTO)\s+(\w+)(?:\s+(?:AS\s+)?([a-z]\w*))?`)
 )
 
 // mayScan tells of a SCAN that it reads an index only until it has found enough, or the few rows that are leased.

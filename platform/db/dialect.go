@@ -16,6 +16,7 @@ type dialect struct {
 	words   *strings.Replacer
 	in      string              // text for {in $N}; ${1} is the argument
 	beside  string              // text for {beside COLUMN}; ${1} is the column
+	limit   string              // text for LIMIT $N; ${1} is the argument
 	number  func(string) string // writes the arguments as the engine wants them; nil leaves them as they are
 	list    func(reflect.Value) any
 	horizon string // query for the oldest transaction that is still open; empty if there is only one at a time
@@ -37,6 +38,7 @@ var sqliteDialect = dialect{
 	),
 	in:      "IN (SELECT value FROM json_each(${1}))",
 	beside:  "+${1}",
+	limit:   "LIMIT ${1} + 0",
 	number:  numberForSQLite,
 	list:    jsonList,
 	index:   sqliteWords,
@@ -58,6 +60,7 @@ var postgresDialect = dialect{
 	),
 	in:      "= ANY(${1})",
 	beside:  "${1}",
+	limit:   "LIMIT ${1}",
 	list:    plainList,
 	index:   postgresWords,
 	catalog: postgresCatalog,
@@ -72,10 +75,13 @@ var postgresDialect = dialect{
 
 // {beside COLUMN} asks for a column besides others, by which the rows are to be found. SQLite, which keeps no statistics, would take all rows
 // of a workspace for as few as some ids.
+//
+// LIMIT $N is a sum on SQLite: of a plain argument it would look at the value, and plan the statement anew every time one is given.
 var (
 	habit          = regexp.MustCompile(`\{(churning|growing|counting) (\w+)\}`)
 	inList         = regexp.MustCompile(`\{in (\$\d+)\}`)
 	besideColumn   = regexp.MustCompile(`\{beside ([\w.]+)\}`)
+	limitArgument  = regexp.MustCompile(`\bLIMIT (\$\d+)`)
 	numberedSymbol = regexp.MustCompile(`\$(\d+)`)
 )
 
@@ -86,6 +92,7 @@ func (d dialect) translate(query string) string {
 	text := d.index.clauses(d.words.Replace(query))
 	text = inList.ReplaceAllString(text, d.in)
 	text = besideColumn.ReplaceAllString(text, d.beside)
+	text = limitArgument.ReplaceAllString(text, d.limit)
 	text = habit.ReplaceAllStringFunc(text, func(found string) string {
 		words := habit.FindStringSubmatch(found)
 		return strings.ReplaceAll(d.habits[words[1]], "NAME", words[2])
