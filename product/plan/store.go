@@ -7,30 +7,44 @@ import (
 	"postrider/platform/space"
 )
 
-// use adds to a counter and returns its value, unless that would pass the limit. The condition is in the statement, so
-// parallel sends cannot slip past it together.
-func use(tx *db.Tx, ws space.ID, period string, amount int64, limit *int64) (int64, error) {
-	most := int64(1) << 62
-	if limit != nil {
-		most = *limit
+// allowance is how many emails there may be in a period.
+type allowance struct {
+	period string
+	most   int64
+}
+
+func allow(period string, limit *int64) allowance {
+	if limit == nil {
+		return allowance{period, 1 << 62}
 	}
-	if amount <= most {
-		count, err := db.One(tx, db.Value[int64], `
-			INSERT INTO plan_usage (workspace_id, period, emails)
-			VALUES ($1, $2, $3)
-			ON CONFLICT (workspace_id, period) DO UPDATE
-			SET emails = plan_usage.emails + excluded.emails
-			WHERE plan_usage.emails + excluded.emails <= $4
-			RETURNING emails`, ws, period, amount, most)
-		if !errors.Is(err, db.ErrNotFound) {
-			return count, err
-		}
+	return allowance{period, *limit}
+}
+
+// use adds to the counters of a month and a day and returns their values, without the one that would pass its limit. The condition is in
+// the statement, so parallel sends cannot slip past it together.
+func use(tx *db.Tx, ws space.ID, amount int64, month, day allowance) (map[string]int64, error) {
+	if amount > min(month.most, day.most) {
+		return nil, nil
 	}
-	count, err := used(tx, ws, period)
-	if err != nil {
-		return 0, err
+	type count struct {
+		period string
+		emails int64
 	}
-	return 0, exhausted{limit: most, used: count}
+	counts, err := db.All(tx, func(s db.Scanner) (c count, err error) {
+		err = s.Scan(&c.period, &c.emails)
+		return c, err
+	}, `
+		INSERT INTO plan_usage (workspace_id, period, emails)
+		VALUES ($1, $2, $3), ($1, $4, $3)
+		ON CONFLICT (workspace_id, period) DO UPDATE
+		SET emails = plan_usage.emails + excluded.emails
+		WHERE plan_usage.emails + excluded.emails <= CASE excluded.period WHEN $2 THEN CAST($5 AS BIGINT) ELSE CAST($6 AS BIGINT) END
+		RETURNING period, emails`, ws, month.period, amount, day.period, month.most, day.most)
+	values := map[string]int64{}
+	for _, c := range counts {
+		values[c.period] = c.emails
+	}
+	return values, err
 }
 
 func giveBack(tx *db.Tx, ws space.ID, period string, amount int64) error {

@@ -51,15 +51,29 @@ func (s *Service) UseEmails(tx *db.Tx, ws space.ID, name Name, recipients int64)
 	if err != nil {
 		return Quota{}, err
 	}
-	quota := Quota{Limit: p.Limits.EmailsPerMonth, ResetsAt: nextMonth(tx.Now())}
-	if quota.Used, err = use(tx, ws, monthPeriod(tx.Now()), recipients, p.Limits.EmailsPerMonth); err != nil {
-		return Quota{}, quotaError(err, ErrMonthlyQuota, name, quota.ResetsAt)
+	now := tx.Now()
+	month, day := allow(monthPeriod(now), p.Limits.EmailsPerMonth), allow(dayPeriod(now), p.Limits.EmailsPerDay)
+	counts, err := use(tx, ws, recipients, month, day)
+	if err != nil {
+		return Quota{}, err
 	}
-	if _, err := use(tx, ws, dayPeriod(tx.Now()), recipients, p.Limits.EmailsPerDay); err != nil {
-		// The transaction may go on with other emails, so the month must not keep what the day refused.
-		return Quota{}, errors.Join(quotaError(err, ErrDailyQuota, name, nextDay(tx.Now())), giveBack(tx, ws, monthPeriod(tx.Now()), recipients))
+	if len(counts) == 2 {
+		return Quota{Used: counts[month.period], Limit: p.Limits.EmailsPerMonth, ResetsAt: nextMonth(now)}, nil
 	}
-	return quota, nil
+	// The transaction may go on with other emails, so one period must not keep what the other refused.
+	for period := range counts {
+		if err := giveBack(tx, ws, period, recipients); err != nil {
+			return Quota{}, err
+		}
+	}
+	usage, err := s.EmailsUsed(tx, ws)
+	if err != nil {
+		return Quota{}, err
+	}
+	if usage.Month+recipients > month.most {
+		return Quota{}, quotaError(ErrMonthlyQuota, name, month.most, usage.Month, nextMonth(now))
+	}
+	return Quota{}, quotaError(ErrDailyQuota, name, day.most, usage.Day, nextDay(now))
 }
 
 // UseEmailsOfMany counts several emails at once: together if the plan has room for all, else one by one, so that those fit that
@@ -111,17 +125,8 @@ func (s *Service) EmailsUsed(tx *db.Tx, ws space.ID) (Usage, error) {
 	return Usage{Month: month, Day: day}, err
 }
 
-// exhausted means that a limit would be passed.
-type exhausted struct{ limit, used int64 }
-
-func (e exhausted) Error() string { return fmt.Sprintf("%d of %d used", e.used, e.limit) }
-
-func quotaError(err error, public *api.Error, name Name, resets time.Time) error {
-	full, ok := err.(exhausted)
-	if !ok {
-		return err
-	}
-	return public.With("plan", name).With("limit", full.limit).With("used", full.used).With("resets_at", api.Time(resets))
+func quotaError(public *api.Error, name Name, limit, used int64, resets time.Time) error {
+	return public.With("plan", name).With("limit", limit).With("used", used).With("resets_at", api.Time(resets))
 }
 
 func monthPeriod(t time.Time) string { return t.UTC().Format("2006-01") }
