@@ -13,6 +13,7 @@ package delivery
 import (
 	"context"
 	"crypto/x509"
+	"runtime"
 	"sync"
 	"time"
 
@@ -62,9 +63,10 @@ type Config struct {
 const (
 	defaultInFlight = 500
 	defaultHeld     = 10_000
-	// claimBatch bounds what one transaction claims, and beginBatch what it begins.
+	// claimBatch bounds what one transaction claims, and beginBatch what it begins: while that is written, what was sent waits to be recorded,
+	// and would be sent again if the process were killed.
 	claimBatch = 500
-	beginBatch = 500
+	beginBatch = 100
 	// leaseFor is short, so that mail of a node that vanished moves soon; leases are renewed well before they end.
 	leaseFor   = 30 * time.Second
 	renewEvery = 10 * time.Second
@@ -91,6 +93,7 @@ type Service struct {
 	wake    chan struct{}   // buffered; receives when a step has something to do
 	lookups chan struct{}   // holds a token for every domain that is being looked up
 	locals  chan struct{}   // holds a token for every attempt that comes to no server
+	pens    chan struct{}   // holds a token for every letter that is being signed
 	life    context.Context // of conversations; it ends when a shutdown can wait no longer
 	cutOff  context.CancelFunc
 	running sync.WaitGroup // goroutines of conversations and look-ups
@@ -129,6 +132,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 	s := &Service{
 		world: w, db: d, emails: emails, domains: domains, relays: relays, keys: keys, config: config, table: config.Providers.orShipped(),
 		letters: newLetters(), room: semaphore.NewWeighted(roomForLarge), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
+		pens: make(chan struct{}, runtime.GOMAXPROCS(0)),
 		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(), attempts: map[AttemptKind]int64{},
 	}
 	s.sources = newSources(config)

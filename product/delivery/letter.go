@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -110,10 +111,19 @@ func (l *letter) sign(ctx context.Context, composed []byte) error {
 	if err != nil {
 		return err
 	}
-	signatures, err := dkim.SignAll(composed, l.service.world.Clock.Now(), signers...)
+	signatures, err := l.service.signatures(composed, signers)
 	if err != nil {
 		return fmt.Errorf("sign: %w", err)
 	}
 	l.raw = slices.Concat(signatures, composed)
 	return nil
+}
+
+// signatures signs no more letters at once than there are processors, and lets everybody else go first. Hundreds of conversations would share
+// the processors out among their signatures, and whoever writes down what has been sent would wait for all of them.
+func (s *Service) signatures(composed []byte, signers []*dkim.Signer) ([]byte, error) {
+	s.pens <- struct{}{}
+	defer func() { <-s.pens }()
+	runtime.Gosched() // a pen that is handed on hands on the processor too
+	return dkim.SignAll(composed, s.world.Clock.Now(), signers...)
 }
