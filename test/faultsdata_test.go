@@ -161,17 +161,22 @@ func deepQueue(s *shop, _ string) {
 	s.p.kill()
 	s.settings = append(s.settings, "--roles", "api")
 	s.serve()
+	start := time.Now()
 	s.promiseMany(*queued)
+	s.t.Logf("accepted in %.0f s", time.Since(start).Seconds())
 	s.p.kill()
 	s.settings = nil
 	s.serve()
 	quarter := *queued / 4
+	start = time.Now()
 	for left := 3; left > 0; left-- {
 		until(s.t, queueWithin(*queued), "a quarter of the queue", func() bool { missing, _ := s.open(); return missing <= left*quarter })
+		s.t.Logf("killed after %.0f s of delivering, with at most %d to go", time.Since(start).Seconds(), left*quarter)
 		s.p.kill()
 		s.serve()
 	}
 	until(s.t, queueWithin(*queued), "the rest of the queue", func() bool { missing, untold := s.open(); return missing+untold == 0 })
+	s.t.Logf("all delivered and told of after %.0f s", time.Since(start).Seconds())
 }
 
 // maxInFlightOfQueue is what a full house has in its hands when it is killed: as many conversations as there may be at once, and what has
