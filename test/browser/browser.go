@@ -30,6 +30,8 @@ type Browser struct {
 	t    *testing.T
 	ctx  context.Context
 	base string
+	// before is what the page said when something was pressed, until something is waited for.
+	before string
 
 	mu sync.Mutex
 	// complaints are errors of the console and violations of the content policy; requests are the addresses that were asked, stopped those of them
@@ -143,6 +145,7 @@ func (b *Browser) Visit(path string) {
 		path = b.base + path
 	}
 	b.do(chromedp.Navigate(path))
+	b.before = ""
 }
 
 // Eval returns what an expression is on the page, as text.
@@ -160,6 +163,7 @@ func (b *Browser) Eval(expression string) string {
 // Wait waits until an expression is true on the page, across reloads and redirects.
 func (b *Browser) Wait(expression string) {
 	b.t.Helper()
+	b.before = ""
 	ctx, done := context.WithTimeout(b.ctx, patience)
 	defer done()
 	for {
@@ -175,9 +179,13 @@ func (b *Browser) Wait(expression string) {
 	}
 }
 
-// See waits until the page shows a text.
+// See waits until the page shows a text. After a press it must be a text that was not there before: a test that waits for what it sees
+// anyway goes on with the old page, on a day when the new one is late.
 func (b *Browser) See(text string) {
 	b.t.Helper()
+	if strings.Contains(b.before, text) {
+		b.t.Errorf("%s: %q was there before something was pressed; wait for what the press brings", b.where(), text)
+	}
 	quoted, _ := json.Marshal(text)
 	b.Wait(fmt.Sprintf("document.body?.innerText.includes(%s)", quoted))
 }
@@ -204,7 +212,7 @@ func (b *Browser) Press(text string) {
 	quoted, _ := json.Marshal(text)
 	find := fmt.Sprintf(`[...document.querySelectorAll("main button, main a, main summary, dialog[open] button")].find(e => e.checkVisibility() && e.innerText.trim() === %s)`, quoted)
 	b.Wait(find)
-	b.Eval("(" + find + ").click()")
+	b.before = b.Eval("(e => { const before = document.body.innerText; e.click(); return before; })(" + find + ")")
 }
 
 // Keys types keys into whatever has the focus.

@@ -27,7 +27,7 @@ func TestSecondFactorIsSetUpAndAskedForInTheMiddleOfAnAction(t *testing.T) {
 	secret := o.Eval(`document.querySelector('[name="secret"]').value`)
 	o.Fill("code", "000000")
 	o.Press("Turn on")
-	o.See("Or type the secret")
+	o.See("The credentials are not right.")
 	o.Fill("code", code(t, secret))
 	o.Press("Turn on")
 	o.See("Keep these recovery codes")

@@ -122,7 +122,7 @@ func TestKeyIsCreatedInTheMiddleOfWhichTheSecondFactorIsAsked(t *testing.T) {
 	o.See("Confirm that it is you")
 	o.Fill("confirm_code", "000000")
 	o.Press("Confirm and go on")
-	o.See("Confirm that it is you")
+	o.See("The credentials are not right.")
 	o.Fill("confirm_code", code())
 	o.Press("Confirm and go on")
 	o.See("Copy it now")

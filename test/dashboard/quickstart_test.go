@@ -25,6 +25,7 @@ func TestQuickStartFlipsByItselfWhenTheFirstCallArrives(t *testing.T) {
 	o.See("Got it: delivered in")
 	o.look("quickstart", "/quickstart")
 	o.Press("See its timeline")
+	o.Wait(`location.pathname.includes("/emails/")`)
 	o.See("It works")
 	for _, language := range []string{"node", "python", "go", "php", "ruby", "smtp"} {
 		o.look("quickstart-"+language, "/quickstart?lang="+language)

@@ -66,7 +66,7 @@ func (o *tour) join(role string) string {
 	owner.call("POST", "/workspaces/"+o.ready.WorkspaceID+"/invitations", map[string]string{"email": email, "role": role})
 	o.openUntil("/sandbox", email)
 	o.Press(email)
-	o.See("invite")
+	o.Wait(`location.pathname.includes("/sandbox/")`)
 	o.open(strings.TrimPrefix(o.Path(), o.path("")) + "?tab=text")
 	link := inviteLink.FindString(o.Eval("document.body.innerText"))
 	if link == "" {

@@ -146,7 +146,7 @@ func TestTemplateEditorWorksWithoutScripts(t *testing.T) {
 	o.Press("Update preview")
 	o.Fill("subject", "Bye")
 	o.Press("Publish version 2")
-	o.See("Publish version 2")
+	o.See("Back to the editor")
 	o.Press("Publish version 2")
 	o.See("Version 2 is live.")
 }
