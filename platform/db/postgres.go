@@ -101,12 +101,17 @@ func (e *postgresEngine) write(ctx context.Context, level isolation, run func(st
 }
 
 func (e *postgresEngine) transact(ctx context.Context, options *sql.TxOptions, run func(statements) error) error {
-	tx, err := e.handle.BeginTx(ctx, options)
+	conn, err := e.handle.Conn(ctx) // one that is alive: the pool tries those that were idle
+	if err != nil {
+		return classOf(err)
+	}
+	defer conn.Close()
+	tx, err := conn.BeginTx(ctx, options)
 	if err != nil {
 		return classOf(err)
 	}
 	defer tx.Rollback()
-	if err := run(postgresTx{tx}); err != nil {
+	if err := run(postgresTx{conn, tx}); err != nil {
 		return err
 	}
 	// A commit whose answer is lost may have happened. The caller hears "unavailable", and idempotency makes a retry safe.
@@ -129,11 +134,25 @@ func (e *postgresEngine) ping(ctx context.Context) error { return classOf(e.hand
 
 func (e *postgresEngine) close() error { return e.handle.Close() }
 
-// postgresTx is one transaction; the driver keeps its statements prepared.
-type postgresTx struct{ tx *sql.Tx }
+// postgresTx is one transaction and the connection it has to itself; the driver keeps its statements prepared.
+type postgresTx struct {
+	conn *sql.Conn
+	tx   *sql.Tx
+}
 
 func (p postgresTx) exec(ctx context.Context, query string, args []any) (sql.Result, error) {
 	return p.tx.ExecContext(ctx, query, args...)
+}
+
+// execEach sends everything before it reads the first answer, which database/sql has no word for.
+func (p postgresTx) execEach(ctx context.Context, query string, rows [][]any) error {
+	batch := &pgx.Batch{}
+	for _, args := range rows {
+		batch.Queue(query, args...)
+	}
+	return p.conn.Raw(func(driven any) error {
+		return driven.(*stdlib.Conn).Conn().SendBatch(ctx, batch).Close()
+	})
 }
 
 func (p postgresTx) query(ctx context.Context, query string, args []any) (*sql.Rows, error) {

@@ -46,6 +46,15 @@ func (c *sqliteConn) exec(_ context.Context, query string, args []any) (sql.Resu
 	return stmt.ExecContext(context.Background(), args...)
 }
 
+func (c *sqliteConn) execEach(ctx context.Context, query string, rows [][]any) error {
+	for _, args := range rows {
+		if _, err := c.exec(ctx, query, args); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func (c *sqliteConn) query(ctx context.Context, query string, args []any) (*sql.Rows, error) {
 	stmt, kept, err := c.prepare(query)
 	if err != nil {

@@ -23,6 +23,7 @@ type Tx struct {
 // statements runs SQL inside a transaction of one engine.
 type statements interface {
 	exec(ctx context.Context, query string, args []any) (sql.Result, error)
+	execEach(ctx context.Context, query string, rows [][]any) error
 	query(ctx context.Context, query string, args []any) (*sql.Rows, error)
 	savepoint(run func() error) error
 }
@@ -47,6 +48,22 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 		return 0, classify(err, query)
 	}
 	return result.RowsAffected()
+}
+
+// ExecEach runs a statement once for every row of arguments, in their order. However many there are, a server is asked once: what a batch
+// costs does not grow with the distance to it.
+func (tx *Tx) ExecEach(query string, rows [][]any) error {
+	if !tx.writable {
+		panic("db: write in a read transaction: " + query)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	for i, args := range rows {
+		tx.tell(query, args)
+		rows[i] = tx.db.tables.arguments(args)
+	}
+	return classify(tx.statements.execEach(tx.ctx, tx.db.tables.translate(query), rows), query)
 }
 
 // Wake tells everyone who subscribed to topic, once the transaction has committed, that there is something new.

@@ -86,7 +86,7 @@ func moveIn(t *rapid.T, tx *db.Tx, w world.World, ws space.ID, known schema, i i
 	}
 	number := numbers[c.Address]
 	if maybe.Draw(t, "engaged") {
-		if err := addEngagement(tx, ws, c.Address, engagement{sent: 5, opened: 1, sentAt: at.Draw(t, "sent"), openedAt: at.Draw(t, "opened")}); err != nil {
+		if err := addEngagement(tx, []mailbox{{ws, c.Address}}, map[mailbox]engagement{{ws, c.Address}: {sent: 5, opened: 1, sentAt: at.Draw(t, "sent"), openedAt: at.Draw(t, "opened")}}); err != nil {
 			return err
 		}
 	}

@@ -111,7 +111,7 @@ func settleAll(tx *db.Tx, w world.World) (town, error) {
 		if err != nil || i == len(texts) {
 			return town{ws, known}, err
 		}
-		if err := addEngagement(tx, ws, c.Address, engagement{sent: int64(i % 3), sentAt: moments[i%len(moments)]}); err != nil {
+		if err := addEngagement(tx, []mailbox{{ws, c.Address}}, map[mailbox]engagement{{ws, c.Address}: {sent: int64(i % 3), sentAt: moments[i%len(moments)]}}); err != nil {
 			return town{}, err
 		}
 		var values []held

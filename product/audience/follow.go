@@ -74,10 +74,12 @@ func countEngaged(tx *db.Tx, engaged map[mailbox]engagement) error {
 		if err != nil {
 			return err
 		}
+		at := make([]mailbox, 0, len(known))
 		for _, address := range slices.Sorted(maps.Keys(known)) {
-			if err := addEngagement(tx, ws, address, engaged[mailbox{ws, address}]); err != nil {
-				return err
-			}
+			at = append(at, mailbox{ws, address})
+		}
+		if err := addEngagement(tx, at, engaged); err != nil {
+			return err
 		}
 	}
 	return nil

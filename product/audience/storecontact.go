@@ -122,16 +122,19 @@ func updateStatus(tx *db.Tx, c Contact) error {
 	return err
 }
 
-// addEngagement counts what happened to mail for a contact. The later moment of two stays.
-func addEngagement(tx *db.Tx, ws space.ID, key string, e engagement) error {
-	_, err := tx.Exec(`
+// addEngagement counts what happened to mail for contacts. The later moment of two stays.
+func addEngagement(tx *db.Tx, at []mailbox, engaged map[mailbox]engagement) error {
+	rows := make([][]any, len(at))
+	for i, place := range at {
+		e := engaged[place]
+		rows[i] = []any{e.sent, e.opened, e.clicked, orNone(e.sentAt), orNone(e.openedAt), orNone(e.clickedAt), place.workspace, place.address}
+	}
+	return tx.ExecEach(`
 		UPDATE contact SET sent_count = sent_count + $1, open_count = open_count + $2, click_count = click_count + $3,
 			last_sent_at = CASE WHEN last_sent_at IS NULL OR last_sent_at < $4 THEN $4 ELSE last_sent_at END,
 			last_opened_at = CASE WHEN last_opened_at IS NULL OR last_opened_at < $5 THEN $5 ELSE last_opened_at END,
 			last_clicked_at = CASE WHEN last_clicked_at IS NULL OR last_clicked_at < $6 THEN $6 ELSE last_clicked_at END
-		WHERE workspace_id = $7 AND address = $8`,
-		e.sent, e.opened, e.clicked, orNone(e.sentAt), orNone(e.openedAt), orNone(e.clickedAt), ws, key)
-	return err
+		WHERE workspace_id = $7 AND address = $8`, rows)
 }
 
 // orNone is a moment, or one before all others, which a later one replaces.

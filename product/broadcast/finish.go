@@ -135,6 +135,7 @@ func (s *Service) recallRows(tx *db.Tx, b *Broadcast, rows []recipient) error {
 		back[id] = true
 	}
 	var change counts
+	var changed []recipient
 	for _, r := range rows {
 		before := r.State
 		if r.State = email.Sending; back[r.Email] {
@@ -148,9 +149,10 @@ func (s *Service) recallRows(tx *db.Tx, b *Broadcast, rows []recipient) error {
 		}
 		change.move(before, r.State, 1)
 		r.UpdatedAt = tx.Now()
-		if err := updateRecipient(tx, r); err != nil {
-			return err
-		}
+		changed = append(changed, r)
+	}
+	if err := updateRecipients(tx, changed); err != nil {
+		return err
 	}
 	return addCounts(tx, b.ID, change)
 }

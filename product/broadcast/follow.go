@@ -82,6 +82,7 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 		return err
 	}
 	tallies := map[ID]*tally{}
+	var changed []recipient
 	for _, r := range rows {
 		if tallies[r.Broadcast] == nil {
 			tallies[r.Broadcast] = newTally()
@@ -90,12 +91,12 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 		for _, e := range news[string(r.Email)] {
 			tallies[r.Broadcast].hear(&r, e, said[e.ID])
 		}
-		if before == r {
-			continue
+		if before != r {
+			changed = append(changed, r)
 		}
-		if err := updateRecipient(tx, r); err != nil {
-			return err
-		}
+	}
+	if err := updateRecipients(tx, changed); err != nil {
+		return err
 	}
 	for _, b := range broadcasts {
 		if t := tallies[b.ID]; t != nil {

@@ -277,6 +277,7 @@ func (s *Service) mark(tx *db.Tx, b *Broadcast, p *page, pending map[int64]bool,
 	}
 	var change counts
 	var plain []int64
+	var changed []recipient
 	for _, r := range p.rows {
 		end, no := stopped[r.Contact]
 		switch {
@@ -285,17 +286,16 @@ func (s *Service) mark(tx *db.Tx, b *Broadcast, p *page, pending map[int64]bool,
 			change.move(Pending, end.state, 1)
 			end.problem.At = api.Time(tx.Now())
 			r.State, r.Problem, r.UpdatedAt = end.state, &end.problem, tx.Now()
-			if err := updateRecipient(tx, r); err != nil {
-				return err
-			}
+			changed = append(changed, r)
 		case stored[p.letterOf[r.Contact]] && r.Email == "":
 			plain = append(plain, r.Contact)
 		case stored[p.letterOf[r.Contact]]:
 			r.State, r.Email, r.UpdatedAt = email.Queued, p.letterOf[r.Contact], tx.Now()
-			if err := updateRecipient(tx, r); err != nil {
-				return err
-			}
+			changed = append(changed, r)
 		}
+	}
+	if err := updateRecipients(tx, changed); err != nil {
+		return err
 	}
 	if n, err := markQueued(tx, b.ID, plain); err != nil {
 		return err

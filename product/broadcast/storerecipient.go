@@ -92,18 +92,21 @@ func reopenFailed(tx *db.Tx, id ID) (int64, error) {
 		WHERE broadcast_id = $2 AND state = 'failed'`, tx.Now(), id)
 }
 
-// updateRecipient writes a row whose broadcast the transaction has locked.
-func updateRecipient(tx *db.Tx, r recipient) error {
-	var reason, text any
-	if r.Problem != nil {
-		reason, text = r.Problem.Reason, db.JSON(r.Problem)
+// updateRecipients writes rows whose broadcast the transaction has locked.
+func updateRecipients(tx *db.Tx, recipients []recipient) error {
+	rows := make([][]any, len(recipients))
+	for i, r := range recipients {
+		var reason, text any
+		if r.Problem != nil {
+			reason, text = r.Problem.Reason, db.JSON(r.Problem)
+		}
+		rows[i] = []any{r.State, db.NullText(r.Email), reason, text, db.NullText(r.BounceType), r.Opens, r.Clicks, r.Unsubscribed, r.SentAt,
+			r.DeliveredAt, r.UpdatedAt, r.Broadcast, r.Contact}
 	}
-	_, err := tx.Exec(`
+	return tx.ExecEach(`
 		UPDATE broadcast_recipient SET state = $1, email_id = $2, reason = $3, error = $4, bounce_type = $5, opens = $6, clicks = $7, unsubscribed = $8,
 			sent_at = $9, delivered_at = $10, updated_at = $11
-		WHERE broadcast_id = $12 AND contact = $13`, r.State, db.NullText(r.Email), reason, text, db.NullText(r.BounceType), r.Opens, r.Clicks, r.Unsubscribed,
-		r.SentAt, r.DeliveredAt, r.UpdatedAt, r.Broadcast, r.Contact)
-	return err
+		WHERE broadcast_id = $12 AND contact = $13`, rows)
 }
 
 // selectByEmails serves the follower, which works across workspaces.

@@ -93,10 +93,12 @@ func (b *batch) fail(r *Recipient, why *Failure) {
 
 // save writes all changes: recipients, attempts, the derived state of every touched email, and the events.
 func (b *batch) save(tx *db.Tx) error {
+	changed := make([]*Recipient, 0, len(b.changed))
 	for id := range b.changed {
-		if err := updateRecipient(tx, *b.recipients[id]); err != nil {
-			return err
-		}
+		changed = append(changed, b.recipients[id])
+	}
+	if err := updateRecipients(tx, changed); err != nil {
+		return err
 	}
 	if err := insertAttempts(tx, b.attempts); err != nil {
 		return err
@@ -115,8 +117,10 @@ func (b *batch) saveEmails(tx *db.Tx) ([]event.Event, error) {
 		return nil, err
 	}
 	delivered, before, after := b.lastDelivered(), map[int]event.Event{}, []event.Event(nil)
+	touched := make([]*Email, 0, len(b.touched))
 	for id := range b.touched {
 		e := b.emails[id]
+		touched = append(touched, e)
 		if b.derive(e, states[id]) {
 			if last, told := delivered[id]; told {
 				e.DeliveredAt = b.events[last].OccurredAt
@@ -127,11 +131,8 @@ func (b *batch) saveEmails(tx *db.Tx) ([]event.Event, error) {
 				after = append(after, b.sent(e, states[id]))
 			}
 		}
-		if err := updateEmail(tx, *e); err != nil {
-			return nil, err
-		}
 	}
-	return append(insertBefore(b.events, before), after...), nil
+	return append(insertBefore(b.events, before), after...), updateEmails(tx, touched...)
 }
 
 // lastDelivered tells where among the events the last delivery of each email stands.

@@ -89,7 +89,7 @@ func (s *Service) change(ctx context.Context, ws space.ID, id string, alter func
 		if err := alter(tx, &e, recipients); err != nil {
 			return err
 		}
-		if err := updateEmail(tx, e); err != nil {
+		if err := updateEmails(tx, &e); err != nil {
 			return err
 		}
 		record, content, err = assemble(tx, e)

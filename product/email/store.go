@@ -69,18 +69,20 @@ func lockEmail(tx *db.Tx, ws space.ID, id ID) (Email, error) {
 		{for_update}`, ws, id)
 }
 
-// updateEmail writes what follows from the recipients; the row is locked by the transaction.
-func updateEmail(tx *db.Tx, e Email) error {
-	var failure any
-	if e.Failure != nil {
-		failure = db.JSON(e.Failure)
+// updateEmails writes what follows from the recipients; the rows are locked by the transaction.
+func updateEmails(tx *db.Tx, emails ...*Email) error {
+	rows := make([][]any, len(emails))
+	for i, e := range emails {
+		var failure any
+		if e.Failure != nil {
+			failure = db.JSON(e.Failure)
+		}
+		rows[i] = []any{e.Status, e.Delayed, failure, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.SentAt, e.DeliveredAt, e.ExpiresAt, e.Workspace, e.ID}
 	}
-	_, err := tx.Exec(`
+	return tx.ExecEach(`
 		UPDATE email SET status = $1, delayed = $2, failure = $3, updated_at = $4, scheduled_at = $5, queued_at = $6, sent_at = $7,
 			delivered_at = $8, expires_at = $9
-		WHERE workspace_id = $10 AND id = $11`,
-		e.Status, e.Delayed, failure, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.SentAt, e.DeliveredAt, e.ExpiresAt, e.Workspace, e.ID)
-	return err
+		WHERE workspace_id = $10 AND id = $11`, rows)
 }
 
 func insertContents(tx *db.Tx, all []acceptance) error {
@@ -186,22 +188,24 @@ func selectStates(tx *db.Tx, emails []ID) ([]recipientState, error) {
 		WHERE email_id {in $1}`, emails)
 }
 
-// updateRecipient writes a recipient whose email the transaction has locked.
-func updateRecipient(tx *db.Tx, r Recipient) error {
-	var bounce, code any
-	if r.Bounce != nil {
-		bounce = db.JSON(r.Bounce)
+// updateRecipients writes recipients whose emails the transaction has locked.
+func updateRecipients(tx *db.Tx, recipients []*Recipient) error {
+	rows := make([][]any, len(recipients))
+	for i, r := range recipients {
+		var bounce, code any
+		if r.Bounce != nil {
+			bounce = db.JSON(r.Bounce)
+		}
+		if r.SMTPCode != 0 {
+			code = r.SMTPCode
+		}
+		rows[i] = []any{r.State, r.Attempts, r.SoftBounces, code, db.NullText(r.Enhanced), db.NullText(r.Response), bounce, r.DelayToldAt,
+			r.UnnamedSince, r.DeliveredAt, r.NextAttemptAt, r.TakenAt, r.ISP, r.Workspace, r.ID}
 	}
-	if r.SMTPCode != 0 {
-		code = r.SMTPCode
-	}
-	_, err := tx.Exec(`
+	return tx.ExecEach(`
 		UPDATE email_recipient SET state = $1, attempts = $2, soft_bounces = $3, smtp_code = $4, enhanced_code = $5, response = $6,
 			bounce = $7, delay_told_at = $8, unnamed_since = $9, delivered_at = $10, next_attempt_at = $11, taken_at = $12, isp = $13
-		WHERE workspace_id = $14 AND id = $15`,
-		r.State, r.Attempts, r.SoftBounces, code, db.NullText(r.Enhanced), db.NullText(r.Response), bounce, r.DelayToldAt, r.UnnamedSince,
-		r.DeliveredAt, r.NextAttemptAt, r.TakenAt, r.ISP, r.Workspace, r.ID)
-	return err
+		WHERE workspace_id = $14 AND id = $15`, rows)
 }
 
 func insertAttachments(tx *db.Tx, e Email, attachments []Attachment) error {

@@ -55,12 +55,15 @@ func upsertTally(tx *db.Tx, r Recipient, t tally) error {
 	return err
 }
 
-// updateCounts writes the opens and clicks of an email that the transaction has locked.
-func updateCounts(tx *db.Tx, e Email) error {
-	_, err := tx.Exec(`
+// updateCounts writes the opens and clicks of emails that the transaction has locked.
+func updateCounts(tx *db.Tx, emails map[ID]*Email) error {
+	rows := make([][]any, 0, len(emails))
+	for _, e := range emails {
+		rows = append(rows, []any{e.Opens, e.Clicks, tx.Now(), e.Workspace, e.ID})
+	}
+	return tx.ExecEach(`
 		UPDATE email SET opens = $1, clicks = $2, updated_at = $3
-		WHERE workspace_id = $4 AND id = $5 AND (opens <> $1 OR clicks <> $2)`, e.Opens, e.Clicks, tx.Now(), e.Workspace, e.ID)
-	return err
+		WHERE workspace_id = $4 AND id = $5 AND (opens <> $1 OR clicks <> $2)`, rows)
 }
 
 // selectHeaders returns the customer's headers of emails, for the events about them. It serves readers of mail, who come from all

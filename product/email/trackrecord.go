@@ -128,10 +128,8 @@ func (s *Service) recordVisits(tx *db.Tx, visits []*visit) error {
 			return err
 		}
 	}
-	for _, e := range b.emails {
-		if err := updateCounts(tx, *e); err != nil {
-			return err
-		}
+	if err := updateCounts(tx, b.emails); err != nil {
+		return err
 	}
 	return b.save(tx)
 }

@@ -167,16 +167,11 @@ func applyChanges(tx *db.Tx, changes []change) error {
 		}
 		maps.Copy(known, found)
 	}
-	changed := map[ID]bool{}
+	changed := map[ID]*Entry{}
 	for _, c := range changes {
 		if e := known[c.mail.id]; e != nil && e.become(c.state) {
-			changed[c.mail.id] = true
+			changed[e.ID] = e
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(changed)) {
-		if err := updateState(tx, *known[id]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return updateStates(tx, changed)
 }

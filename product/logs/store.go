@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -83,11 +84,16 @@ func selectStates(tx *db.Tx, ws space.ID, ids []ID) (map[ID]*Entry, error) {
 	return found, err
 }
 
-func updateState(tx *db.Tx, e Entry) error {
-	_, err := tx.Exec(`
+// updateStates writes how entries stand, in the order of their ids so that two nodes cannot wait for each other.
+func updateStates(tx *db.Tx, entries map[ID]*Entry) error {
+	rows := make([][]any, 0, len(entries))
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
+		e := entries[id]
+		rows = append(rows, []any{e.Status, e.Level, e.Workspace, e.ID})
+	}
+	return tx.ExecEach(`
 		UPDATE log_entry SET status = $1, level = $2
-		WHERE workspace_id = $3 AND id = $4`, e.Status, e.Level, e.Workspace, e.ID)
-	return err
+		WHERE workspace_id = $3 AND id = $4`, rows)
 }
 
 // selection grows with the filters of a list. Filters are arguments, never text.

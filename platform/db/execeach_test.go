@@ -1,0 +1,153 @@
+package db_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"postrider/platform/db"
+	"postrider/platform/db/dbtest"
+)
+
+func TestStatementRunsForEachRowInTheirOrder(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *db.DB) {
+		write(t, d, func(tx *db.Tx) error {
+			if err := tx.ExecEach(`INSERT INTO thing (id, name) VALUES ($1, $2)`, nil); err != nil {
+				return err
+			}
+			if err := tx.ExecEach(`INSERT INTO thing (id, name) VALUES ($1, $2)`, [][]any{{id(1), "a"}, {id(2), "b\x00"}, {id(3), nil}}); err != nil {
+				return err
+			}
+			return tx.ExecEach(`UPDATE thing SET name = COALESCE(name, '') || $1 WHERE id = $2`, [][]any{{"x", id(1)}, {"y", id(1)}, {"z", id(3)}, {"nobody", id(4)}})
+		})
+		if got := names(t, d); got != "axy b\uFFFD z" {
+			t.Fatalf("names = %q", got)
+		}
+	})
+}
+
+func TestRowThatIsRefusedUndoesThoseBeforeIt(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *db.DB) {
+		err := d.Write(context.Background(), func(tx *db.Tx) error {
+			return tx.ExecEach(`INSERT INTO thing (id, name) VALUES ($1, $2)`, [][]any{{id(1), "a"}, {id(2), "b"}, {id(1), "again"}, {id(3), "c"}})
+		})
+		if !errors.Is(err, db.ErrUnique) || names(t, d) != "" {
+			t.Fatalf("err = %v, names = %q", err, names(t, d))
+		}
+		write(t, d, func(tx *db.Tx) error { return addThing(tx, 1, "after") })
+		if got := names(t, d); got != "after" {
+			t.Fatalf("names = %q", got)
+		}
+	})
+}
+
+func TestServerIsAskedOnceForManyRows(t *testing.T) {
+	t.Parallel()
+	asked := &questions{server: dbtest.URL(t, "postgres")}
+	d, err := db.Open(t.Context(), testWorld(), db.Config{URL: asked.listen(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	var few, many int64
+	write(t, d, func(tx *db.Tx) error {
+		if _, err := tx.Exec(`CREATE TABLE thing (id {id} PRIMARY KEY, name TEXT)`); err != nil {
+			return err
+		}
+		for rows, count := range map[int]*int64{2: &few, 500: &many} {
+			var all [][]any
+			for n := range rows {
+				all = append(all, []any{id(1000*rows + n), fmt.Sprint(n)})
+			}
+			before := asked.count.Load()
+			if err := tx.ExecEach(`INSERT INTO thing (id, name) VALUES ($1, $2)`, all); err != nil {
+				return err
+			}
+			*count = asked.count.Load() - before
+		}
+		return nil
+	})
+	if few == 0 || many == 0 || few > 2 || many > 2 { // the first also has the statement prepared
+		t.Errorf("the server was asked %d times for 2 rows and %d times for 500", few, many)
+	}
+}
+
+// questions stands before a server and counts how often it is asked for an answer: the Sync messages and simple queries of its clients.
+type questions struct {
+	server string
+	count  atomic.Int64
+}
+
+// listen returns the address of the server through the counter.
+func (q *questions) listen(t *testing.T) string {
+	t.Helper()
+	server, err := pgconn.ParseConfig(q.server)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			client, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go q.pass(client, server)
+		}
+	}()
+	return fmt.Sprintf("postgres://%s@%s/%s?sslmode=disable", url.UserPassword(server.User, server.Password), listener.Addr(), server.Database)
+}
+
+func (q *questions) pass(client net.Conn, server *pgconn.Config) {
+	defer client.Close()
+	behind, err := net.Dial(pgconn.NetworkAddress(server.Host, server.Port))
+	if err != nil {
+		return
+	}
+	defer behind.Close()
+	go func() {
+		defer client.Close()
+		_, _ = io.Copy(client, behind)
+	}()
+	in := bufio.NewReader(client)
+	for kind := byte(0); ; { // the first message has no kind
+		if _, err := io.CopyN(behind, in, messageSize(in, kind)); err != nil {
+			return
+		}
+		next, err := in.Peek(1)
+		if err != nil {
+			return
+		}
+		if kind = next[0]; kind == 'S' || kind == 'Q' {
+			q.count.Add(1)
+		}
+	}
+}
+
+// messageSize is how long the next message is: its kind, then the length of the rest, which counts itself.
+func messageSize(in *bufio.Reader, kind byte) int64 {
+	head := 1
+	if kind == 0 {
+		head = 0
+	}
+	start, err := in.Peek(head + 4)
+	if err != nil {
+		return 0
+	}
+	return int64(head) + int64(binary.BigEndian.Uint32(start[head:]))
+}
