@@ -115,7 +115,8 @@ func (q *questions) listen(t *testing.T) string {
 
 func (q *questions) pass(client net.Conn, server *pgconn.Config) {
 	defer client.Close()
-	behind, err := net.Dial(pgconn.NetworkAddress(server.Host, server.Port))
+	network, address := pgconn.NetworkAddress(server.Host, server.Port)
+	behind, err := net.Dial(network, address)
 	if err != nil {
 		return
 	}
