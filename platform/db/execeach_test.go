@@ -60,26 +60,24 @@ func TestServerIsAskedOnceForManyRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	var few, many int64
+	const rows = 500
+	var asks int64
 	write(t, d, func(tx *db.Tx) error {
 		if _, err := tx.Exec(`CREATE TABLE thing (id {id} PRIMARY KEY, name TEXT)`); err != nil {
 			return err
 		}
-		for rows, count := range map[int]*int64{2: &few, 500: &many} {
-			var all [][]any
-			for n := range rows {
-				all = append(all, []any{id(1000*rows + n), fmt.Sprint(n)})
-			}
-			before := asked.count.Load()
-			if err := tx.ExecEach(`INSERT INTO thing (id, name) VALUES ($1, $2)`, all); err != nil {
-				return err
-			}
-			*count = asked.count.Load() - before
+		all := make([][]any, rows)
+		for n := range all {
+			all[n] = []any{id(n), fmt.Sprint(n)}
 		}
-		return nil
+		before := asked.count.Load()
+		err := tx.ExecEach(`INSERT INTO thing (id, name) VALUES ($1, $2)`, all)
+		asks = asked.count.Load() - before
+		return err
 	})
-	if few == 0 || many == 0 || few > 2 || many > 2 { // the first also has the statement prepared
-		t.Errorf("the server was asked %d times for 2 rows and %d times for 500", few, many)
+	// One has the statement prepared, one runs it; the connection that listens for wakes may ask something meanwhile.
+	if asks == 0 || asks > 10 {
+		t.Errorf("the server was asked %d times for %d rows", asks, rows)
 	}
 }
 
