@@ -51,6 +51,7 @@ type Config struct {
 // engine is what differs between SQLite and PostgreSQL.
 type engine interface {
 	read(ctx context.Context, run func(statements) error) error
+	glance(ctx context.Context, run func(statements) error) error
 	write(ctx context.Context, isolation isolation, run func(statements) error) error
 	migrate(ctx context.Context, apply func(statements) error) error
 	ping(ctx context.Context) error
@@ -94,8 +95,18 @@ func (d *DB) Close() error {
 
 // Read runs fn in a transaction that sees one moment of the database and changes nothing.
 func (d *DB) Read(ctx context.Context, fn func(*Tx) error) error {
+	return d.readBy(ctx, d.engine.read, fn)
+}
+
+// Glance is Read without a transaction: every statement of fn sees a moment of its own. What takes one statement, or looks at rows that
+// never change, asks a server once a statement and not twice more.
+func (d *DB) Glance(ctx context.Context, fn func(*Tx) error) error {
+	return d.readBy(ctx, d.engine.glance, fn)
+}
+
+func (d *DB) readBy(ctx context.Context, read func(context.Context, func(statements) error) error, fn func(*Tx) error) error {
 	ctx, end := d.span(ctx, "db read")
-	err := d.engine.read(ctx, func(s statements) error {
+	err := read(ctx, func(s statements) error {
 		return fn(&Tx{ctx: ctx, db: d, statements: s, now: d.clock.Now().Truncate(time.Microsecond)})
 	})
 	end(err)

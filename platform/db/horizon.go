@@ -12,7 +12,7 @@ func (d *DB) Horizon(ctx context.Context) (horizon int64, err error) {
 	if d.tables.horizon == "" {
 		return math.MaxInt64, nil
 	}
-	err = d.Read(ctx, func(tx *Tx) (err error) {
+	err = d.Glance(ctx, func(tx *Tx) (err error) {
 		horizon, err = One(tx, Value[int64], d.tables.horizon)
 		return err
 	})

@@ -92,6 +92,15 @@ func (e *postgresEngine) read(ctx context.Context, run func(statements) error) e
 	return e.transact(ctx, &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead}, run)
 }
 
+func (e *postgresEngine) glance(ctx context.Context, run func(statements) error) error {
+	conn, err := e.handle.Conn(ctx)
+	if err != nil {
+		return classOf(err)
+	}
+	defer conn.Close()
+	return run(postgresTx{conn, conn})
+}
+
 func (e *postgresEngine) write(ctx context.Context, level isolation, run func(statements) error) error {
 	options := &sql.TxOptions{Isolation: sql.LevelReadCommitted}
 	if level == serializable {
@@ -134,10 +143,14 @@ func (e *postgresEngine) ping(ctx context.Context) error { return classOf(e.hand
 
 func (e *postgresEngine) close() error { return e.handle.Close() }
 
-// postgresTx is one transaction and the connection it has to itself; the driver keeps its statements prepared.
+// postgresTx is one transaction and the connection it has to itself; the driver keeps its statements prepared. For a glance there is
+// only the connection.
 type postgresTx struct {
 	conn *sql.Conn
-	tx   *sql.Tx
+	tx   interface {
+		ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+		QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	}
 }
 
 func (p postgresTx) exec(ctx context.Context, query string, args []any) (sql.Result, error) {

@@ -128,6 +128,11 @@ func (e *sqliteEngine) read(ctx context.Context, run func(statements) error) err
 	return run(reader)
 }
 
+// glance is a read: to begin one asks nobody.
+func (e *sqliteEngine) glance(ctx context.Context, run func(statements) error) error {
+	return e.read(ctx, run)
+}
+
 // write hands run to the writer. Isolation makes no difference: there is only one writer.
 func (e *sqliteEngine) write(ctx context.Context, _ isolation, run func(statements) error) error {
 	w := &waitingWrite{ctx: ctx, run: run, done: make(chan error, 1)}

@@ -113,7 +113,7 @@ func (s *Service) CheckSession(ctx context.Context, cookie string) (api.Principa
 		return api.Principal{}, api.ErrSessionExpired
 	}
 	var v visit
-	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
+	err := s.db.Glance(ctx, func(tx *db.Tx) (err error) {
 		v, err = selectVisit(tx, hashToken(cookie))
 		return err
 	})

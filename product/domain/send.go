@@ -83,7 +83,7 @@ func (s *Service) ForSending(ctx context.Context, ws space.ID, name string) (Dom
 // ByName returns a domain of the workspace by its name, or ErrNotYours.
 func (s *Service) ByName(ctx context.Context, ws space.ID, name string) (Domain, error) {
 	var d Domain
-	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
+	err := s.db.Glance(ctx, func(tx *db.Tx) (err error) {
 		d, err = selectByName(tx, ws, name)
 		return err
 	})
@@ -95,7 +95,7 @@ func (s *Service) ByName(ctx context.Context, ws space.ID, name string) (Domain,
 
 // Holder returns the domain of the one workspace that has verified the name, if any has.
 func (s *Service) Holder(ctx context.Context, name string) (d Domain, held bool, err error) {
-	err = s.db.Read(ctx, func(tx *db.Tx) error {
+	err = s.db.Glance(ctx, func(tx *db.Tx) error {
 		domains, err := selectAnyByName(tx, name)
 		for _, candidate := range domains {
 			if candidate.Verified {

@@ -165,7 +165,7 @@ type Letter struct {
 // looked at has no recipient, and is not tracked.
 func (s *Service) Letter(ctx context.Context, t Taken) (l Letter, err error) {
 	var stored storedContent
-	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
+	err = s.db.Glance(ctx, func(tx *db.Tx) (err error) { // what an email says does not change
 		if stored, err = selectContent(tx, t.Email.Workspace, t.Email.ID); err != nil {
 			return err
 		}
