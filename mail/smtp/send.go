@@ -54,7 +54,8 @@ func (t *transaction) run(ctx context.Context, body io.Reader) error {
 	}
 	switch {
 	case t.open && t.accepted == 0:
-		return t.abandon(ctx)
+		t.abandon(ctx)
+		return nil
 	case !t.open:
 		return nil
 	}

@@ -43,6 +43,15 @@ func TestPipelinedRepliesBelongToTheirRecipients(t *testing.T) {
 	checkRecipients(t, result, "refused 550 rcpt_to", "accepted 250 end_of_data")
 }
 
+func TestAServerThatHangsUpAtTheLoneDotHasRefusedAllTheSame(t *testing.T) {
+	t.Parallel()
+	client, result, err := send(t, pipelined+transaction+"S: 250 ok\nS: 550 no\nS: 550 no\nS: 354 go\nC: .\nX", envelope("b@mx.test", "c@mx.test"))
+	if err != nil || result.SentFinalDot || client.Usable() {
+		t.Errorf("%+v %v", result, err)
+	}
+	checkRecipients(t, result, "refused 550 rcpt_to", "refused 550 rcpt_to")
+}
+
 func TestAllRecipientsRefusedAfterPipelinedDataSendsALoneDot(t *testing.T) {
 	t.Parallel()
 	client, result, err := send(t, pipelined+transaction+"S: 250 ok\nS: 550 no\nS: 451 later\nS: 354 go\nC: .\nS: 554 nobody\nC: RSET\nS: 250 ok",

@@ -14,11 +14,10 @@ const (
 )
 
 // abandon ends a message that nobody will get: the server said no to all recipients but yes to a DATA that was already on
-// its way. The lone dot is what RFC 2920 §3.1 asks for; what the server says to it changes nothing.
-func (t *transaction) abandon(ctx context.Context) error {
+// its way. The lone dot is what RFC 2920 §3.1 asks for; what the server says to it, or that it hangs up, changes nothing.
+func (t *transaction) abandon(ctx context.Context) {
 	c := t.client
-	_, err := c.exchange(ctx, StageData, c.config.Timeouts.Final, ".\r\n")
-	return err
+	_, _ = c.exchange(ctx, StageData, c.config.Timeouts.Final, ".\r\n")
 }
 
 // sendBody sends the message and takes the server's last word on it.

@@ -51,7 +51,7 @@ func (t *transaction) sendChunk(ctx context.Context, raw []byte) error {
 	}
 	t.result.SentFinalDot = true // from here on the server may have all of it
 	if err := t.converse(ctx, 0, last); err != nil || c.phase == phaseDead {
-		t.result.SentFinalDot = t.result.SentFinalDot && !t.decided()
+		t.result.SentFinalDot = err != nil && !t.decided() // a server that said good-bye to the envelope has not taken the message
 		return err
 	}
 	reply, err := c.read(ctx, StageEndOfData, c.config.Timeouts.Final)

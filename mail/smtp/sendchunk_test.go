@@ -38,6 +38,7 @@ func TestASecondMessageGoesInOneBreath(t *testing.T) {
 		"sender refused":     {"S: 550 no\nS: 503 no\nS: 503 no\nS: 503 no", "refused 550 mail_from", "refused 550 mail_from", false},
 		"message refused":    {"S: 250 ok\nS: 250 ok\nS: 250 ok\nS: 554 spam", "refused 554 end_of_data", "refused 554 end_of_data", true},
 		"leaves at the end":  {"S: 250 ok\nS: 250 ok\nS: 250 ok\nS: 421 bye", "refused 421 end_of_data", "refused 421 end_of_data", true},
+		"leaves at once":     {"S: 421 4.4.2 idle too long", "refused 421 mail_from", "refused 421 mail_from", false},
 		"leaves at the rcpt": {"S: 250 ok\nS: 421 bye", "refused 421 rcpt_to", "refused 421 rcpt_to", false},
 	} {
 		t.Run(name, func(t *testing.T) {
