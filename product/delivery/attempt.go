@@ -99,6 +99,7 @@ func (t *talk) tryServers(ctx context.Context) {
 				continue
 			}
 			if tried++; tried > maxServers {
+				t.orElsewhere()
 				return
 			}
 			if t.converse(ctx, server{host, netip.AddrPortFrom(addr, uint16(t.service.config.Port)), answer, decision}) {
@@ -109,6 +110,7 @@ func (t *talk) tryServers(ctx context.Context) {
 	if tried == 0 {
 		t.dnsFailed(lookupErr)
 	}
+	t.orElsewhere() // some refuse a source before they have heard of a message
 }
 
 // server is one to speak to, and how.
@@ -142,7 +144,7 @@ func (t *talk) converse(ctx context.Context, to server) bool {
 		opened, err = t.connect(ctx, to, false)
 	}
 	a := &t.outcome.Attempt
-	a.MXHost, a.MXIP, a.MXPort = to.host, to.addr.Addr(), int(to.addr.Port())
+	a.Helo, a.MXHost, a.MXIP, a.MXPort = t.source().Hello, to.host, to.addr.Addr(), int(to.addr.Port())
 	if err != nil {
 		t.brokeOff(err, false)
 		return false
@@ -212,11 +214,17 @@ func (t *talk) answered(r smtp.RecipientResult) {
 	}
 	t.classify(report.Reply{Code: r.Reply.Code, Enhanced: r.Reply.Enhanced, Text: r.Reply.Text(), Stage: r.Stage})
 	t.hear(r)
-	if t.outcome.Class.Category == report.Reputation && t.service.elsewhere(t.job.held, a.Response) {
-		t.outcome.Decision, a.NextAt = email.Later, t.service.now().Add(elsewhereAfter)
-	}
+	t.orElsewhere()
 	if t.outcome.Decision == email.Later {
 		a.Outcome = email.AttemptDeferred
+	}
+}
+
+// orElsewhere has a message that was refused for the name its source has tried from another one.
+func (t *talk) orElsewhere() {
+	a := &t.outcome.Attempt
+	if t.outcome.Class.Category == report.Reputation && t.service.elsewhere(t.job.held, a.Response) {
+		t.outcome.Decision, a.Outcome, a.NextAt = email.Later, email.AttemptDeferred, t.service.now().Add(elsewhereAfter)
 	}
 }
 

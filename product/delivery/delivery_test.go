@@ -438,3 +438,16 @@ func TestTheMessageCanBeReadAsItIsSent(t *testing.T) {
 		}
 	})
 }
+
+func TestARefusalByTheSecondServerLeavesNoNextAttempt(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	n := newNode(t, in)
+	id := in.Send("bounce@two.test") // whose first server cannot be reached
+	n.deliver()
+	record, made := in.Email(id), attempts(in, id)
+	recipient, _ := record.Body["recipients"].([]any)[0].(map[string]any)
+	if record.Text("status") != "bounced" || len(made) != 1 || made[0]["next_attempt_at"] != nil || recipient["next_attempt_at"] != nil {
+		t.Errorf("%v\n%s", made, record.Raw)
+	}
+}

@@ -97,7 +97,10 @@ func (e *encryption) learn(ctx context.Context, domain string) (mtasts.Policy, e
 		wants, askedAt = err == nil && noRecord == nil, now.Truncate(time.Microsecond)
 	}
 	e.mu.Lock()
-	now := e.known[domain]
+	now, have := e.known[domain]
+	if !have { // forgotten meanwhile
+		now = before
+	}
 	now.STS, now.WantsReports, now.AskedAt = found.Entry, wants, askedAt
 	e.known[domain] = now
 	e.mu.Unlock()
@@ -151,7 +154,10 @@ func (e *encryption) memory(domain string) tlspolicy.Memory {
 func (e *encryption) remember(domain string, change func(tlspolicy.Memory, time.Time) tlspolicy.Memory) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	s := e.known[domain]
+	s, have := e.known[domain]
+	if !have { // forgotten meanwhile; to begin anew would overwrite what is stored
+		return
+	}
 	s.Memory = change(s.Memory, e.world.Clock.Now().Truncate(time.Microsecond))
 	e.known[domain] = s
 }

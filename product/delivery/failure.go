@@ -3,8 +3,10 @@ package delivery
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 
+	"postrider/mail/dkim"
 	"postrider/mail/message"
 	"postrider/mail/report"
 	"postrider/mail/smtp"
@@ -12,12 +14,15 @@ import (
 	"postrider/product/email"
 )
 
+// unsendable is what is wrong with a message today and tomorrow.
+var unsendable = []error{message.ErrTooLarge, message.ErrHeader, message.ErrHeaderTooLarge, message.ErrMessageID, message.ErrContentID, dkim.ErrNoFrom, dkim.ErrLineEnds}
+
 // refuseLocally ends an attempt that never came to a server.
 func (t *talk) refuseLocally(err error) {
 	s, o, a := t.service, &t.outcome, &t.outcome.Attempt
 	a.FinishedAt, a.Stage, t.heard.Failure = s.now(), smtp.StageDNS, shape.OurOwn
 	s.world.Log.Error("message could not be made", "email", o.Taken.Email.ID, "error", err)
-	if errors.Is(err, message.ErrTooLarge) || errors.Is(err, message.ErrHeader) {
+	if slices.ContainsFunc(unsendable, func(reason error) bool { return errors.Is(err, reason) }) {
 		a.Outcome, a.Response = email.AttemptBounced, "The message cannot be sent as it is: "+err.Error()
 		o.Decision, o.Failure = email.GivenUp, &email.Failure{Reason: "message_rejected_locally", Message: a.Response}
 		return
@@ -106,6 +111,9 @@ func (t *talk) brokeOff(err error, sentFinalDot bool) {
 		t.note("("+string(a.Stage)+")", reply.Text)
 	}
 	t.classify(reply)
+	if t.outcome.Decision == email.Refused {
+		a.Outcome = email.AttemptBounced
+	}
 	t.hearFailure(reply)
 	var unusable *unusableSource
 	if errors.As(err, &unusable) {

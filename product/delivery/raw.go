@@ -22,6 +22,9 @@ type rawRecord struct {
 func (s *Service) handleRaw(ctx context.Context, caller api.Caller, r struct {
 	ID string `path:"id" doc:"Id of the email." example:"0193a1ef-0d5c-7c33-8e0a-2b7c1d9e4f00"`
 }) (rawRecord, error) {
+	if err := s.emails.MayUse(ctx, caller, r.ID); err != nil {
+		return rawRecord{}, err
+	}
 	t, err := s.emails.Peek(ctx, caller.Workspace, r.ID)
 	if err != nil {
 		return rawRecord{}, err

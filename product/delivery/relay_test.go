@@ -45,8 +45,11 @@ func (c customer) Auth(_ context.Context, _, user, password string) *smtp.Reply 
 }
 func (customer) Mail(context.Context, smtp.Path, smtp.MailParams) *smtp.Reply { return nil }
 func (customer) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp.Reply {
-	if to.Local == "refused" {
+	switch to.Local {
+	case "refused":
 		return smtp.NewReply(550, "5.1.1", "No such user")
+	case "spam":
+		return smtp.NewReply(550, "5.7.1", "Message rejected as spam by local policy")
 	}
 	return nil
 }
@@ -131,6 +134,28 @@ func TestMailGoesThroughTheRelayOfTheWorkspace(t *testing.T) {
 			t.Errorf("without a relay: %s", record.Raw)
 		}
 	})
+}
+
+func TestWhatARelayRefusesIsNotHeldAgainstTheSourcesOfTheNode(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	relay, port := startRelay(t)
+	set := in.Browse(http.MethodPut, "/workspaces/"+string(in.Workspace)+"/relay", map[string]any{"host": "relay.test", "port": port, "username": "acme", "password": "s3cret"})
+	if set.Status != http.StatusOK {
+		t.Fatalf("%d %s", set.Status, set.Raw)
+	}
+	in.Call(http.MethodPatch, "/domains/"+in.DomainID, map[string]any{"provider": "relay"})
+	n := newNode(t, in, withSources(t, twoSources))
+	spam := in.Send("spam@example.net")
+	n.deliver()
+	other := in.Send("ann@example.net")
+	n.deliver()
+	if got := in.Email(spam).Text("status"); got != "bounced" {
+		t.Errorf("what the relay refuses for good is %s", got)
+	}
+	if got := in.Email(other).Text("status"); got != "sent" || len(relay.received()) != 1 {
+		t.Errorf("other mail is %s, and the relay has %d messages", got, len(relay.received()))
+	}
 }
 
 func TestTheRelayOfAnotherWorkspaceIsNotFound(t *testing.T) {

@@ -52,6 +52,7 @@ func (s *Service) wait(attempt int, age time.Duration, verdict report.Verdict, r
 // decide turns a failed attempt into what follows for the recipient.
 func (s *Service) decide(o *email.Outcome) {
 	r, now := o.Taken.Recipient, o.Attempt.FinishedAt
+	o.Attempt.NextAt = time.Time{} // of a server that was tried before
 	switch o.Class.Class {
 	case report.Hard, report.Block:
 		if o.Class.Category == report.NoDomain && o.Attempt.Outcome == email.AttemptDNSFailed &&

@@ -177,7 +177,7 @@ func (s *Service) elsewhere(h *held, reason string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := s.world.Clock.Now()
-	if len(s.sources.Sources.Sources) < 2 {
+	if len(s.sources.Sources.Sources) < 2 || !h.assigned { // what a relay thinks of a message says nothing about our sources
 		return false
 	}
 	until := now.Add(quarantineFor)

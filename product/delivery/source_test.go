@@ -141,6 +141,41 @@ func TestASourceThatASiteBlocksIsReplacedThereByAnother(t *testing.T) {
 	})
 }
 
+// greeting are roads to servers that say one thing and listen no more.
+type greeting struct {
+	*roads
+	says string
+}
+
+func (g greeting) DialContext(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	go func() {
+		defer there.Close()
+		_, _ = io.WriteString(there, g.says)
+		_, _ = io.Copy(io.Discard, there)
+	}()
+	return here, nil
+}
+
+func TestASourceThatIsRefusedAtTheDoorIsReplacedByAnother(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	r := newRoads(in.App.World)
+	n := newNodeIn(t, in, greeting{r, "554 5.7.1 Blocked using a list of bad senders; see https://ipcheck.test\r\n"}, r, withSources(t, twoSources))
+	id := in.Send("ann@example.net")
+	n.deliver()
+	first := attempts(in, id)
+	if len(first) != 1 || first[0]["outcome"] != "deferred" || in.Email(id).Text("status") != "sending" {
+		t.Fatalf("%v", first)
+	}
+	in.Clock.Advance(time.Minute)
+	n.deliver()
+	both := attempts(in, id)
+	if len(both) != 2 || both[1]["outcome"] != "bounced" || both[1]["helo"] == both[0]["helo"] || in.Email(id).Text("status") != "bounced" {
+		t.Fatalf("%v", both)
+	}
+}
+
 func TestAnAddressThatIsWarmedUpSendsNoMoreThanItMayADay(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
