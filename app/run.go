@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/http"
 	"os"
 	"sync"
 	"time"
 
 	"postrider/app/tracing"
+	"postrider/mail/smtp"
 	"postrider/product/domain"
 	"postrider/world"
 )
@@ -145,16 +147,28 @@ func (s *server) run(ctx context.Context) error {
 	if err := s.app.Nodes.Leave(draining); err != nil {
 		s.world.Log.Warn("leaving could not be announced", "error", err) // the list shows it soon, all the same
 	}
-	for _, server := range web {
-		_ = server.Shutdown(draining) // past the deadline the process ends anyway
-	}
-	for _, server := range mail {
-		_ = server.Shutdown(draining)
-	}
+	s.shut(draining, web, mail)
 	stopWork()
 	workers.Wait()
 	s.serving.Wait()
 	return errors.Join(err, s.app.Inbound.Closed(draining), s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining), s.app.Automations.Drain(draining), s.app.Logs.Flush(draining))
+}
+
+// closeFor is how long clients may take to finish; what is left of drainFor belongs to the mail that is on its way.
+const closeFor = drainFor / 3
+
+// shut closes the doors.
+func (s *server) shut(ctx context.Context, web []*http.Server, mail []*smtp.Server) {
+	ctx, done := context.WithTimeout(ctx, closeFor)
+	defer done()
+	var closing sync.WaitGroup
+	for _, server := range web {
+		closing.Go(func() { _ = server.Shutdown(ctx) }) // past the deadline the process ends anyway
+	}
+	for _, server := range mail {
+		closing.Go(func() { _ = server.Shutdown(ctx) })
+	}
+	closing.Wait()
 }
 
 // announce tells the terminal and the ready file, once everything is up.
