@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -39,6 +40,9 @@ func newRuleRecord(r Rule) ruleRecord {
 	}
 	return record
 }
+
+// place is where a page after the rule begins.
+func (r ruleRecord) place() api.Cursor { return api.Cursor{ID: r.ID, At: time.Time(r.CreatedAt)} }
 
 func (s *Service) ruleRoutes() []api.Route {
 	return []api.Route{
@@ -143,7 +147,7 @@ func (s *Service) handleRemoveRule(ctx context.Context, caller api.Caller, r rul
 }
 
 func (s *Service) handleRules(ctx context.Context, caller api.Caller, q struct {
-	api.OffsetQuery
+	api.PageQuery
 	DomainID string `query:"domain_id" doc:"Only rules of this domain."`
 	Enabled  *bool  `query:"enabled" doc:"Only rules that are on, or off."`
 }) (page api.Page[ruleRecord], err error) {
@@ -154,12 +158,27 @@ func (s *Service) handleRules(ctx context.Context, caller api.Caller, q struct {
 		return page, api.Invalid("domain_id", "Must be the id of a domain.")
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		rules, total, err := selectRulePage(tx, caller.Workspace, q.DomainID, q.Enabled, q.OffsetQuery)
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			rule, err := selectRule(tx, caller.Workspace, id)
+			return rule.CreatedAt, err
+		})
+		if err != nil {
+			return err
+		}
+		rules, err := selectRulePage(tx, caller.Workspace, q.DomainID, q.Enabled, q.PageQuery, part)
+		if err != nil {
+			return err
+		}
 		records := make([]ruleRecord, len(rules))
 		for i, rule := range rules {
 			records[i] = newRuleRecord(rule)
 		}
-		page = api.NewPage(records, q.OffsetQuery, total)
+		page = api.NewPlacedPage(records, q.PageQuery, ruleRecord.place)
+		if q.Placed() {
+			return nil
+		}
+		total, err := countRulePage(tx, caller.Workspace, q.DomainID, q.Enabled)
+		page.Total = &total
 		return err
 	})
 	return page, err

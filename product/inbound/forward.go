@@ -30,6 +30,8 @@ type forwardJob struct {
 	Workspace space.ID `json:"w"`
 	Message   ID       `json:"m"`
 	Rule      string   `json:"r"`
+	// Test is set for mail that a test key handed in: it never leaves the machine.
+	Test bool `json:"t,omitempty"`
 }
 
 // ForwardStep passes some of the waiting messages on.
@@ -56,7 +58,7 @@ func (s *Service) forward(ctx context.Context, item queue.Item) error {
 	var receipt email.Receipt
 	var failed error
 	if problem == "" && f.rule.ID != "" {
-		receipt, problem, failed = s.passOn(ctx, item.ID, f)
+		receipt, problem, failed = s.passOn(ctx, item.ID, f, job.Test)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err() // the lease runs out, or is taken back at the next start
@@ -70,6 +72,10 @@ func (s *Service) forward(ctx context.Context, item queue.Item) error {
 		if again {
 			_, err := queue.Postpone(tx, item, tx.Now().Add(retryAfter))
 			return err
+		}
+		held, err := queue.Hold(tx, s.owner, []queue.Item{item})
+		if err != nil || len(held) == 0 {
+			return err // another node has taken over, and settles it
 		}
 		return s.settleForward(tx, item.ID, job, f, receipt, problem)
 	})
@@ -123,7 +129,7 @@ func (s *Service) keepAfterAll(tx *db.Tx, m Message) error {
 }
 
 // passOn hands the message to the queue of outgoing mail. A problem is why it never will; an error, why it could not now.
-func (s *Service) passOn(ctx context.Context, key string, f forwarding) (receipt email.Receipt, problem string, err error) {
+func (s *Service) passOn(ctx context.Context, key string, f forwarding, test bool) (receipt email.Receipt, problem string, err error) {
 	in, err := s.openParts(ctx, f.content.content)
 	if err != nil {
 		return receipt, "", err
@@ -131,6 +137,9 @@ func (s *Service) passOn(ctx context.Context, key string, f forwarding) (receipt
 	defer in.close()
 	if countFields(in.fields, forwardedField) >= maxForwarded {
 		return receipt, problemLoop, nil
+	}
+	if f.rule.Mode == Passthrough && countFields(in.fields, "From") == 0 {
+		return receipt, problemAuthor, nil
 	}
 	p := email.PassedOn{Domain: f.domain.Name, To: f.destinations, Subject: f.message.Subject, MessageID: f.message.MessageID, Files: len(f.message.Files),
 		Body: in.body, Key: key}
@@ -142,7 +151,7 @@ func (s *Service) passOn(ctx context.Context, key string, f forwarding) (receipt
 	if err != nil {
 		return receipt, "", err
 	}
-	receipt, _, err = s.emails.PassOn(ctx, email.Sender{Workspace: f.message.Workspace, Plan: f.plan, Source: email.SourceForward}, p)
+	receipt, _, err = s.emails.PassOn(ctx, email.Sender{Workspace: f.message.Workspace, Plan: f.plan, Source: email.SourceForward, Test: test}, p)
 	var refused *api.Error
 	if errors.As(err, &refused) && refused.Status < 500 {
 		return email.Receipt{}, refused.Code, nil

@@ -9,6 +9,7 @@ import (
 	"postrider/app/apptest"
 	"postrider/platform/db"
 	"postrider/platform/queue"
+	"postrider/product/apikey"
 )
 
 type fields = map[string]any
@@ -274,6 +275,61 @@ func TestMailThatCannotBePassedOnIsKeptAfterAll(t *testing.T) {
 		}
 		if r := rules(t, in)[0]; r["last_error"] != "loop_detected" {
 			t.Errorf("%v", r)
+		}
+	})
+}
+
+func TestMailWithoutAnAuthorThatCannotBePassedOnAsItIsIsKept(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		rule(t, in, fields{"address": "pass@acme.test", "forward_to": "team@example.org", "mode": "passthrough", "keep_copy": false})
+		if err := offer(mx, "cron@example.net", "pass@acme.test", "Subject: Report\r\nTo: pass@acme.test\r\n\r\nAll is well.\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		if got := received(t, in); got.Text("subject") != "Report" {
+			t.Errorf("%s", got.Raw)
+		}
+		if r := rules(t, in)[0]; r["last_error"] != "no_author" {
+			t.Errorf("%v", r)
+		}
+	})
+}
+
+func TestWhoeverHandsInMailThatIsOnlyPassedOnIsAnswered(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		rule(t, in, fields{"address": "support@acme.test", "forward_to": "team@example.org", "keep_copy": false})
+		answer := in.Call(http.MethodPost, "/emails/receiving", fields{"raw": note, "mail_from": "ann@example.net", "rcpt_to": "support@acme.test"})
+		if answer.Status != http.StatusCreated || answer.Text("subject") != "Question" || !strings.Contains(answer.Text("text"), "How are you?") || answer.Text("authentication", "spf") != "none" {
+			t.Fatalf("%d %s", answer.Status, answer.Raw)
+		}
+		in.Receive()
+		in.Deliver()
+		if got := len(in.Mailbox("team@example.org")); got != 1 {
+			t.Errorf("%d were passed on", got)
+		}
+	})
+}
+
+func TestMailThatATestKeyHandsInIsNotPassedOn(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		rule(t, in, fields{"address": "support@acme.test", "forward_to": "team@example.org"})
+		_, key, err := in.App.Keys.Create(t.Context(), apikey.NewKey{Workspace: in.Workspace, Name: "test", Preset: "full_access", Mode: apikey.Test})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := in.CallAs(key, http.MethodPost, "/emails/receiving", fields{"raw": note, "mail_from": "ann@example.net", "rcpt_to": "support@acme.test"}, nil)
+		if answer.Status != http.StatusCreated {
+			t.Fatalf("%d %s", answer.Status, answer.Raw)
+		}
+		in.Receive()
+		in.Deliver()
+		sent := in.Call(http.MethodGet, "/emails", nil)
+		if !strings.Contains(string(sent.Raw), `"source":"forward"`) || !strings.Contains(string(sent.Raw), `"status":"delivered"`) || len(in.Mailbox("team@example.org")) != 0 {
+			t.Errorf("%d left the machine: %s", len(in.Mailbox("team@example.org")), sent.Raw)
 		}
 	})
 }

@@ -63,6 +63,10 @@ func (s *Service) record(ctx context.Context, ws space.ID, id string, embed bool
 	if err != nil {
 		return Record{}, err
 	}
+	return s.recordOf(ctx, m, c, passedOn, embed)
+}
+
+func (s *Service) recordOf(ctx context.Context, m Message, c stored, passedOn []forwarded, embed bool) (Record, error) {
 	said, err := s.read(ctx, c, embed)
 	if err != nil {
 		return Record{}, err

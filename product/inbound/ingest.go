@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"postrider/mail/message"
 	"postrider/platform/api"
 	"postrider/platform/db"
+	"postrider/product/domain"
 	"postrider/product/email"
 )
 
@@ -46,6 +48,9 @@ func (s *Service) handleIngest(ctx context.Context, caller api.Caller, r struct{
 	people := make([]mailbox, len(recipients))
 	for i, to := range recipients {
 		d, err := s.domains.ByName(ctx, caller.Workspace, to.Domain)
+		if errors.Is(err, domain.ErrNotYours) {
+			return Record{}, api.Invalid(r.Body.recipientField(), to.Domain+" is not a domain of this workspace.")
+		}
 		if err != nil {
 			return Record{}, err
 		}
@@ -54,51 +59,53 @@ func (s *Service) handleIngest(ctx context.Context, caller api.Caller, r struct{
 		}
 		people[i] = mailbox{address: to.Addr(), domain: d}
 	}
-	id, err := s.ingest(ctx, Envelope{MailFrom: r.Body.sender()}, people, raw, !r.Body.DryRun)
-	if err != nil {
-		return Record{}, err
-	}
-	return s.record(ctx, caller.Workspace, string(id), true)
+	return s.ingest(ctx, Envelope{MailFrom: r.Body.sender()}, people, raw, !r.Body.DryRun, caller.Test)
 }
 
-// ingest stores a message that did not come over the wire. It is checked first, so that it is complete when its caller gets it.
-func (s *Service) ingest(ctx context.Context, e Envelope, people []mailbox, raw []byte, tell bool) (ID, error) {
+// ingest stores a message that did not come over the wire. It is checked first, so that it is complete when its caller gets it; one that is
+// only passed on cannot be looked at later.
+func (s *Service) ingest(ctx context.Context, e Envelope, people []mailbox, raw []byte, tell, test bool) (record Record, err error) {
 	c, refusal := s.readContent(ctx, bytes.NewReader(raw), maxMessage)
 	switch {
 	case refusal == replyTooLarge:
-		return "", api.ErrTooLarge
+		return record, api.ErrTooLarge
 	case refusal == replyBroken:
-		return "", api.Invalid("raw", "The header of the message cannot be read.")
+		return record, api.Invalid("raw", "The header of the message cannot be read.")
 	case refusal != nil:
-		return "", api.ErrUnavailable
+		return record, api.ErrUnavailable
 	}
 	l := readLetter(c.fields)
 	if l.hops > maxHops {
-		return "", api.Invalid("raw", "The message has passed too many servers.")
+		return record, api.Invalid("raw", "The message has passed too many servers.")
 	}
 	arrivals, err := s.newArrivals(ctx, e, people, c, l)
 	if err != nil {
-		return "", err
+		return record, err
 	}
 	findings := make([]finding, len(arrivals))
 	for i := range arrivals {
-		arrivals[i].message.Source = SourceIngest
+		arrivals[i].message.Source, arrivals[i].message.test = SourceIngest, test
 		if findings[i], err = s.check(ctx, arrivals[i].message, c); err != nil {
-			return "", err
+			return record, err
 		}
 	}
-	err = s.db.Write(ctx, func(tx *db.Tx) error {
+	settled := make([]Message, len(arrivals))
+	err = s.db.Write(ctx, func(tx *db.Tx) (err error) {
 		if err := insertArrivals(tx, arrivals); err != nil {
 			return err
 		}
 		for i, a := range arrivals {
-			if err := s.settle(tx, a.message, findings[i], tell); err != nil {
+			if settled[i], err = s.settle(tx, a.message, findings[i], tell); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
-	return arrivals[0].message.ID, err
+	if err != nil {
+		return record, err
+	}
+	first := arrivals[0]
+	return s.recordOf(ctx, settled[0], stored{content: first.content, id: first.message.ID, trace: first.trace, results: findings[0].results}, nil, true)
 }
 
 // sender is that of the envelope, or else the author.
@@ -109,11 +116,18 @@ func (b ingestBody) sender() string {
 	return ""
 }
 
+// recipientField is the field that tells who gets it.
+func (b ingestBody) recipientField() string {
+	if len(b.RcptTo) > 0 {
+		return "rcpt_to"
+	}
+	return "to"
+}
+
 // recipients are those of the envelope, or else those that the message names.
 func (b ingestBody) recipients(wrong *api.Fields) []address.Address {
-	field, texts := "rcpt_to", b.RcptTo
+	field, texts := b.recipientField(), b.RcptTo
 	if len(texts) == 0 {
-		field = "to"
 		texts = append(append(append(texts, b.To...), b.Cc...), b.Bcc...)
 	}
 	var list []address.Address

@@ -44,6 +44,8 @@ type Message struct {
 	Starred   bool
 	// Kept is false for mail that is only passed on.
 	Kept bool
+	// test is set while mail is taken from a test key.
+	test bool
 
 	CreatedAt, ReadAt time.Time
 }

@@ -46,7 +46,7 @@ func (s *Service) planForwards(tx *db.Tx, m *Message) ([]queue.Item, error) {
 		}
 		seen[rule.ID] = true
 		items = append(items, queue.Item{ID: derivedID("forward", string(m.ID), rule.ID), Lane: forwardLane, Rank: queue.Urgent, Flow: string(m.Workspace), Due: tx.Now(),
-			Payload: db.JSON(forwardJob{Workspace: m.Workspace, Message: m.ID, Rule: rule.ID})})
+			Payload: db.JSON(forwardJob{Workspace: m.Workspace, Message: m.ID, Rule: rule.ID, Test: m.test})})
 	}
 	m.Kept = kept
 	return items, nil
@@ -85,6 +85,8 @@ const (
 	problemLoop   = "loop_detected"
 	problemRate   = "rate_limited"
 	problemNobody = "no_destination"
+	// problemAuthor is a message that says not whom it is from: it cannot be signed, and is not ours to change.
+	problemAuthor = "no_author"
 	// problemStopped is a workspace that the operator stopped.
 	problemStopped = "workspace_suspended"
 	// problemTrouble is a message that could not be read or stored for too long.

@@ -11,7 +11,6 @@ import (
 	"postrider/mail/address"
 	"postrider/platform/api"
 	"postrider/platform/db"
-	"postrider/platform/space"
 	"postrider/product/email"
 )
 
@@ -70,7 +69,7 @@ func (s *Service) handleReply(ctx context.Context, caller api.Caller, r struct {
 	if r.Body.Text == "" && r.Body.HTML == "" {
 		wrong.Add("text", "One of text and html is required.")
 	}
-	request := idempotencyOf(&wrong, caller.Workspace, string(m.ID), api.CheckIdempotencyKey(&wrong, r.IdempotencyKey, r.Body.IdempotencyKey), r.Raw)
+	request := idempotencyOf(&wrong, caller, string(m.ID), api.CheckIdempotencyKey(&wrong, r.IdempotencyKey, r.Body.IdempotencyKey), r.Raw)
 	if err := wrong.Err(); err != nil {
 		return replyAnswer{}, err
 	}
@@ -88,7 +87,7 @@ func (s *Service) handleReply(ctx context.Context, caller api.Caller, r struct {
 	return replyAnswer{Object: "email", ID: receipt.ID, State: receipt.Status, InReplyTo: api.Ref(m.MessageID), Thread: m.Thread, Idempotent: replayed}, nil
 }
 
-func idempotencyOf(wrong *api.Fields, ws space.ID, id, key string, raw []byte) api.Idempotency {
+func idempotencyOf(wrong *api.Fields, caller api.Caller, id, key string, raw []byte) api.Idempotency {
 	if key == "" || wrong.Err() != nil {
 		return api.Idempotency{}
 	}
@@ -96,7 +95,7 @@ func idempotencyOf(wrong *api.Fields, ws space.ID, id, key string, raw []byte) a
 	if err != nil {
 		wrong.Add("_body", "Malformed JSON.")
 	}
-	return api.Idempotency{Workspace: ws, Operation: "POST /emails/receiving/" + id + "/reply", Key: key, Hash: hash}
+	return api.Idempotency{Workspace: caller.Workspace, Operation: "POST /emails/receiving/" + id + "/reply", Key: key, Hash: hash, Test: caller.Test}
 }
 
 // answer fills in what follows from the message.

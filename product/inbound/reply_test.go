@@ -181,7 +181,7 @@ func TestMailCanBeHandedInForATrial(t *testing.T) {
 				t.Errorf("%s: %d %s", name, answer.Status, answer.Raw)
 			}
 		}
-		if answer := in.Call(http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": "a@other.test"}); answer.Status != http.StatusForbidden {
+		if answer := in.Call(http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": "a@other.test"}); answer.Status != http.StatusBadRequest || !strings.Contains(string(answer.Raw), `"rcpt_to":["other.test is not`) {
 			t.Errorf("%d %s", answer.Status, answer.Raw)
 		}
 	})

@@ -69,7 +69,9 @@ func (s *Service) passThrough(ctx context.Context, f forwarding, fields []messag
 
 // seal returns the fields that seal the message, or nothing if nobody may add to its chain.
 func (s *Service) seal(ctx context.Context, f forwarding, head []byte) ([]byte, error) {
-	chain, err := s.verifyChain(ctx, f.content.content, f.message.CreatedAt)
+	within, done := context.WithTimeout(ctx, checkWithin)
+	defer done()
+	chain, err := s.verifyChain(within, f.content.content, f.message.CreatedAt)
 	if err != nil {
 		return nil, err
 	}

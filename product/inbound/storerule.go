@@ -63,22 +63,31 @@ func selectRulesOf(tx *db.Tx, ws space.ID, addresses []string) (map[string]Rule,
 	return found, err
 }
 
-func selectRulePage(tx *db.Tx, ws space.ID, domainID string, enabled *bool, q api.OffsetQuery) ([]Rule, int64, error) {
-	const filter = `
-		WHERE workspace_id = $1 AND ($2 = '' OR CAST(domain_id AS TEXT) = $2) AND ($3 = '' OR ($3 = 'true') = enabled)`
+// rulesAsked is the condition of a list of rules; its arguments are those of askedRules.
+const rulesAsked = `workspace_id = $1 AND ($2 = '' OR CAST(domain_id AS TEXT) = $2) AND ($3 = '' OR ($3 = 'true') = enabled)`
+
+func askedRules(ws space.ID, domainID string, enabled *bool) []any {
 	wanted := ""
 	if enabled != nil {
 		wanted = fmt.Sprint(*enabled)
 	}
-	total, err := db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM inbound_rule`+filter, ws, domainID, wanted)
-	if err != nil {
-		return nil, 0, err
-	}
-	rules, err := db.All(tx, scanRule, `
-		SELECT `+ruleColumns+` FROM inbound_rule`+filter+`
-		ORDER BY created_at DESC, id DESC
-		LIMIT $4 OFFSET $5`, ws, domainID, wanted, q.Limit, q.Offset)
-	return rules, total, err
+	return []any{ws, domainID, wanted}
+}
+
+// selectRulePage returns the rules of a page, and one more if there are more.
+func selectRulePage(tx *db.Tx, ws space.ID, domainID string, enabled *bool, q api.PageQuery, part db.Keyset) ([]Rule, error) {
+	condition, args := part.Where(rulesAsked, append(askedRules(ws, domainID, enabled), q.Limit+1, q.Offset), "created_at", "id")
+	return db.All(tx, scanRule, `
+		SELECT `+ruleColumns+` FROM inbound_rule
+		WHERE `+condition+`
+		ORDER BY `+part.Order("created_at", "id")+`
+		LIMIT $4 OFFSET $5`, args...)
+}
+
+func countRulePage(tx *db.Tx, ws space.ID, domainID string, enabled *bool) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT COUNT(*) FROM inbound_rule
+		WHERE `+rulesAsked, askedRules(ws, domainID, enabled)...)
 }
 
 func updateRule(tx *db.Tx, r Rule) error {

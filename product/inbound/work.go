@@ -185,8 +185,23 @@ func (s *Service) CheckStep(ctx context.Context) (bool, error) {
 }
 
 func (s *Service) settleChecked(tx *db.Tx, done []checked) error {
+	items := make([]queue.Item, len(done))
+	for i, d := range done {
+		items[i] = d.item
+	}
+	held, err := queue.Hold(tx, s.owner, items)
+	if err != nil {
+		return err
+	}
+	ours := map[string]bool{}
+	for _, item := range held {
+		ours[item.ID] = true
+	}
 	var over []string
 	for _, d := range done {
+		if !ours[d.item.ID] {
+			continue // another node has taken over, and settles it
+		}
 		if d.err != nil {
 			s.world.Log.Error("message could not be checked", "message", d.item.ID, "tries", d.item.Claims, "error", d.err)
 		}
@@ -203,43 +218,43 @@ func (s *Service) settleChecked(tx *db.Tx, done []checked) error {
 		if d.message.ID == "" {
 			continue // removed meanwhile
 		}
-		if err := s.settle(tx, d.message, d.finding, true); err != nil {
+		if _, err := s.settle(tx, d.message, d.finding, true); err != nil {
 			return err
 		}
 	}
 	return queue.Finish(tx, over...)
 }
 
-// settle writes what was found out about a message, and what follows from it.
-func (s *Service) settle(tx *db.Tx, m Message, f finding, tell bool) error {
+// settle writes what was found out about a message, and what follows from it. It returns the message as it is then.
+func (s *Service) settle(tx *db.Tx, m Message, f finding, tell bool) (Message, error) {
 	m.Authentication, m.Spam = &f.authentication, &f.spam
 	if err := s.findThread(tx, &m); err != nil {
-		return err
+		return m, err
 	}
 	var forwards []queue.Item
 	if tell {
 		var err error
 		if forwards, err = s.planForwards(tx, &m); err != nil {
-			return err
+			return m, err
 		}
 	}
 	if err := updateChecked(tx, m, len(forwards)); err != nil {
-		return err
+		return m, err
 	}
 	if err := updateResults(tx, m.Workspace, m.ID, f.results); err != nil {
-		return err
+		return m, err
 	}
 	if !m.Kept {
 		if err := addTotal(tx, m.Workspace, -1); err != nil {
-			return err
+			return m, err
 		}
 	}
 	if tell && m.Kept {
 		if err := s.tell(tx, m, f); err != nil {
-			return err
+			return m, err
 		}
 	}
-	return queue.Add(tx, forwards...)
+	return m, queue.Add(tx, forwards...)
 }
 
 func idsOf(items []queue.Item) []string {

@@ -7,6 +7,7 @@ import (
 	"net/mail"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 	"postrider/product/plan"
@@ -78,6 +79,12 @@ func TestFieldsThatSpeakToUsDoNotTravel(t *testing.T) {
 		id := dial(t, in).signIn(in.Key).send("X-Tag-Category: welcome\nBcc: hidden@example.net\nX-Scheduled-At: in 1 hour\nReturn-Path: <x@evil.test>\n"+
 			"X-Idempotency-Key: welcome:u_42:1\nX-Topic-Id: "+topic+"\n"+simple, "ann@example.net", "hidden@example.net")
 		email := in.Email(id)
+		in.Clock.Advance(time.Minute)
+		again := dial(t, in).signIn(in.Key).send("X-Tag-Category: welcome\nBcc: hidden@example.net\nX-Scheduled-At: in 1 hour\nReturn-Path: <x@evil.test>\n"+
+			"X-Idempotency-Key: welcome:u_42:1\nX-Topic-Id: "+topic+"\n"+simple, "ann@example.net", "hidden@example.net")
+		if again != id {
+			t.Errorf("the same key is another email a minute later: %s", again)
+		}
 		if email.Text("status") != "scheduled" || email.Text("topic_id") != topic || email.Text("tags") != "[map[name:category value:welcome]]" || email.Text("idempotency_key") != "welcome:u_42:1" {
 			t.Errorf("record is %s", email.Raw)
 		}
