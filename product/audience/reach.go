@@ -93,6 +93,20 @@ func (s *Service) Meant(tx *db.Tx, ws space.ID, target Target, after int64, limi
 	return selectMeant(tx, a, after, limit)
 }
 
+// Members is Meant for everybody on the list or in the segment, whether or not they may be mailed.
+func (s *Service) Members(tx *db.Tx, ws space.ID, target Target, after int64, limit int) ([]Meant, error) {
+	known, err := loadSchema(tx, ws)
+	if err != nil {
+		return nil, err
+	}
+	a, err := newAim(tx, ws, known, target, filter.Stepwise)
+	if err != nil {
+		return nil, err
+	}
+	a.mayGet = always
+	return selectMeant(tx, a, after, limit)
+}
+
 // StillEligible returns those of the contacts, by number, that may still be mailed. It is asked again when mail is handed over: who left
 // while a broadcast was on its way gets none.
 func (s *Service) StillEligible(tx *db.Tx, ws space.ID, target Target, numbers []int64) (map[int64]bool, error) {

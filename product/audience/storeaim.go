@@ -13,15 +13,16 @@ type aim struct {
 	*filter.Writer
 	// from is the table with the fewest rows to read, number its column that orders them.
 	from, number string
-	// conditions say who is meant; onList that they said yes to the list; wantsTopic that they want to hear of the topic.
-	conditions         []string
-	onList, wantsTopic string
+	// conditions say who is meant; onList that they said yes to the list; wantsTopic that they want to hear of the topic; mayGet that
+	// they may get bulk mail at all.
+	conditions                 []string
+	onList, wantsTopic, mayGet string
 }
 
 const always = "(1 = 1)"
 
 func newAim(tx *db.Tx, ws space.ID, known schema, target Target, style filter.Style) (*aim, error) {
-	a := &aim{Writer: &filter.Writer{Style: style, Now: tx.Now(), Args: []any{ws}}, from: "contact", number: "contact.number", onList: always, wantsTopic: always}
+	a := &aim{Writer: &filter.Writer{Style: style, Now: tx.Now(), Args: []any{ws}}, from: "contact", number: "contact.number", onList: always, wantsTopic: always, mayGet: mailable}
 	a.conditions = []string{"contact.workspace_id = $1"}
 	if target.List != "" {
 		l, err := known.listByID(target.List)
@@ -75,7 +76,7 @@ func selectMeant(tx *db.Tx, a *aim, after int64, limit int) ([]Meant, error) {
 // page is the question for some columns of the next recipients.
 func (a *aim) page(columns string, after int64, limit int) (text string, args []any) {
 	w := &filter.Writer{Args: append([]any{}, a.Args...)}
-	conditions := append(append([]string{}, a.conditions...), mailable, a.onList, a.wantsTopic, a.number+" > "+w.Argument(after))
+	conditions := append(append([]string{}, a.conditions...), a.mayGet, a.onList, a.wantsTopic, a.number+" > "+w.Argument(after))
 	most := w.Argument(limit)
 	return db.Composed + `
 		SELECT ` + columns + ` FROM ` + a.from + `

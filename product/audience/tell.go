@@ -22,7 +22,8 @@ const (
 	importFailedEvent = "import.failed"
 )
 
-// eventData is what the events say of a contact.
+// eventData is what the events say of a contact. Its lists are those it is subscribed to, as in a filter: who has yet to confirm has
+// not joined, and who left is not there.
 type eventData struct {
 	ID           ContactID      `json:"id"`
 	Email        string         `json:"email"`
@@ -51,7 +52,9 @@ func (s *Service) tell(tx *db.Tx, known schema, c Contact, kind string) (detail,
 	data := eventData{ID: r.ID, Email: r.Email, FirstName: r.FirstName, LastName: r.LastName, Unsubscribed: r.Unsubscribed, Status: r.Status, Lists: []ListID{},
 		Segments: r.SegmentIDs, Properties: r.Properties, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 	for _, l := range r.Lists {
-		data.Lists = append(data.Lists, l.ID)
+		if l.Status == Subscribed {
+			data.Lists = append(data.Lists, l.ID)
+		}
 	}
 	if len(data.Lists) > 0 {
 		data.Audience = api.Ref(data.Lists[0])

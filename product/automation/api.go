@@ -26,11 +26,11 @@ const (
 
 func (s *Service) definitionRoutes() []api.Route {
 	notFound := []*api.Error{api.ErrNotFound}
-	changed := []*api.Error{api.ErrNotFound, api.ErrInvalidState, ErrQuota}
+	changed := []*api.Error{api.ErrNotFound, api.ErrInvalidState, api.ErrDomainNotAllowed, ErrQuota}
 	return []api.Route{
 		{Method: http.MethodGet, Path: "/automations", Scope: read, Bucket: api.BucketRead,
 			Summary: "List automations, newest first, without their steps.", Handler: api.Handle(s.list)},
-		{Method: http.MethodPost, Path: "/automations", Scope: manage, Bucket: api.BucketWrite, Success: 201, Errors: []*api.Error{ErrQuota},
+		{Method: http.MethodPost, Path: "/automations", Scope: manage, Bucket: api.BucketWrite, Success: 201, Errors: []*api.Error{api.ErrDomainNotAllowed, ErrQuota},
 			Summary: "Create an automation. With status enabled it is validated and published at once.", Handler: api.Handle(s.handleCreate)},
 		{Method: http.MethodGet, Path: "/automations/_meta", Scope: read, Bucket: api.BucketRead,
 			Summary: "Tell everything a builder needs: types of steps and triggers with JSON Schemas, fields, operators and limits.", Handler: api.Handle(s.handleMeta)},
@@ -185,7 +185,7 @@ func idempotency(caller api.Caller, operation, header, body string, raw api.Raw)
 		raw = api.Raw(`{}`)
 	}
 	hash, err := api.HashBody(raw)
-	return api.Idempotency{Workspace: caller.Workspace, Operation: operation, Key: key, Hash: hash}, err
+	return api.Idempotency{Workspace: caller.Workspace, Operation: operation, Key: key, Hash: hash, Test: caller.Test}, err
 }
 
 func (s *Service) handleRun(ctx context.Context, caller api.Caller, r struct {

@@ -25,6 +25,7 @@ import (
 	"postrider/product/account"
 	"postrider/product/audience"
 	"postrider/product/automation/internal/flow"
+	"postrider/product/domain"
 	"postrider/product/email"
 	"postrider/product/plan"
 	"postrider/product/suppression"
@@ -93,7 +94,7 @@ var (
 	// ErrQuota means that the plan has no room for another enabled automation.
 	ErrQuota = api.NewError(402, "automation_quota_exceeded", "automation_quota_exceeded",
 		"The plan has no room for another enabled automation. Disable one or upgrade.")
-	// ErrInUse means that an automation still needs a credential.
+	// ErrInUse means that an automation still needs a credential or an event.
 	ErrInUse = api.NewError(409, "resource_in_use", "validation_error", "An automation still uses it. Change that first.")
 )
 
@@ -114,6 +115,7 @@ type Parts struct {
 	Keys         *seal.Keyring
 	Plans        *plan.Service
 	Accounts     *account.Service
+	Domains      *domain.Service
 	Webhooks     *webhook.Service
 	Templates    *template.Service
 	Suppressions *suppression.Service

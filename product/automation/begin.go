@@ -54,10 +54,8 @@ func (s *Service) runNow(tx *db.Tx, caller api.Caller, a Automation, said sendin
 	}
 	r := &Run{ID: RunID(s.world.NewID()), Workspace: a.Workspace, Automation: a.ID, Version: a.Published, Status: Running, Simulated: caller.Test, Contact: contact, Email: email,
 		Cause: cause{Type: "api", EventName: flow.OnlyAPI}, Payload: said.Payload, Step: entrance(graph).Key, StartedAt: tx.Now()}
-	if contact != "" {
-		if _, err := enter(tx, r, flow.Always, startsPeriod); err != nil {
-			return RunRecord{}, err
-		}
+	if _, err := admit(tx, r, flow.Always); err != nil {
+		return RunRecord{}, err
 	}
 	if err := s.write(tx, []*Run{r}); err != nil {
 		return RunRecord{}, err

@@ -15,7 +15,7 @@ import (
 // restart returns the automations of a new process of the same node, or of another one, on the same database.
 func (h house) restart(node string) *automation.Service {
 	h.t.Helper()
-	return automation.New(h.App.World, h.App.DB, automation.Parts{Keys: h.Keys, Plans: h.App.Plans, Accounts: h.App.Accounts, Webhooks: h.App.Webhooks, Templates: h.App.Templates,
+	return automation.New(h.App.World, h.App.DB, automation.Parts{Keys: h.Keys, Plans: h.App.Plans, Accounts: h.App.Accounts, Domains: h.App.Domains, Webhooks: h.App.Webhooks, Templates: h.App.Templates,
 		Suppressions: h.App.Suppressions, Emails: h.App.Emails, Audience: h.App.Audience},
 		automation.Config{Node: node, Inline: true, Policy: httpout.Policy{AnyLoopbackPort: true}})
 }

@@ -278,12 +278,17 @@ func (s *Service) deleteCredential(ctx context.Context, ws space.ID, id string) 
 			return err
 		}
 		if len(uses) > 0 {
-			list := make([]map[string]string, len(uses))
-			for i, use := range uses {
-				list[i] = map[string]string{"type": "automation", "id": string(use)}
-			}
-			return ErrInUse.With("resources", list)
+			return inUse(uses)
 		}
 		return removeCredential(tx, ws, c.ID)
 	})
+}
+
+// inUse names the automations that still need something.
+func inUse(uses []ID) error {
+	list := make([]map[string]string, len(uses))
+	for i, use := range uses {
+		list[i] = map[string]string{"type": "automation", "id": string(use)}
+	}
+	return ErrInUse.With("resources", list)
 }

@@ -80,6 +80,10 @@ func (c change) applyDraft(wrong *api.Fields, a *Automation) {
 		wrong.Add("steps", "Steps and connections are changed together.")
 		return
 	}
+	if c.Steps.Set && !c.Connections.Set && len(a.Draft.Connections) > 0 {
+		wrong.Add("connections", "Steps and connections are changed together.")
+		return
+	}
 	draft := a.Draft
 	if c.Steps.Set {
 		draft = flow.Definition{Steps: c.Steps.Value, Connections: c.Connections.Value}
@@ -186,7 +190,7 @@ func (s *Service) create(ctx context.Context, caller api.Caller, body change) (a
 			return err
 		}
 		if body.wish() == Enabled {
-			if err := s.publish(tx, &a, publication{note: body.Note, by: author(caller)}); err != nil {
+			if err := s.publish(tx, &a, publication{note: body.Note, by: caller}); err != nil {
 				return err
 			}
 		}
@@ -210,7 +214,7 @@ func (s *Service) update(ctx context.Context, caller api.Caller, id string, body
 			return err
 		}
 		if body.wish() == Enabled && (a.DraftChanged || a.Published == 0) {
-			if err := s.publish(tx, &a, publication{note: body.Note, by: author(caller)}); err != nil {
+			if err := s.publish(tx, &a, publication{note: body.Note, by: caller}); err != nil {
 				return err
 			}
 		}

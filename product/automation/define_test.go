@@ -3,9 +3,11 @@ package automation_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"postrider/app/apptest"
 	"postrider/product/plan"
 )
 
@@ -13,6 +15,7 @@ func TestMistakesOfADefinitionAreToldWithTheirSteps(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
 		missing := "0193a1f5-0000-7000-8000-000000000999"
+		h.must(201, "POST", "/templates", fields{"name": "Hello", "alias": "hello", "subject": "x", "text": "x"})
 		for path, one := range map[string]fields{
 			"steps[1].config.duration":                  step("x", "delay", fields{"duration": "soon"}),
 			"steps[1].config.list_id":                   step("x", "add_to_list", fields{"list_id": missing}),
@@ -21,6 +24,8 @@ func TestMistakesOfADefinitionAreToldWithTheirSteps(t *testing.T) {
 			"steps[1].config.credential_id":             step("x", "http_request", fields{"url": "https://x.example.com", "credential_id": missing}),
 			"steps[1].config.template.id":               step("x", "send_email", fields{"template": fields{"id": "missing"}}),
 			"steps[1].config.template.variables.a":      step("x", "send_email", fields{"template": fields{"id": "missing", "variables": fields{"a": fields{"var": "contact.nothing"}}}}),
+			"steps[1].config.subject":                   step("x", "send_email", fields{"from": "a@acme.test", "template": fields{"id": "hello"}, "subject": "Hello {{#if x}}"}),
+			"steps[1].config.html":                      step("x", "send_email", fields{"from": "a@acme.test", "subject": "Hello", "html": "Hello {{#if x}}"}),
 			"steps[1].config.properties.nothing":        step("x", "contact_update", fields{"properties": fields{"nothing": 1}}),
 			"steps[1].config.headers.Authorization":     step("x", "http_request", fields{"url": "https://x.example.com", "headers": fields{"Authorization": "Bearer x"}}),
 			"steps[1].config.payload.a":                 step("x", "emit_event", fields{"event_name": "x", "payload": fields{"a": fields{"var": "credentials.crm"}}}),
@@ -48,6 +53,82 @@ func TestMistakesOfADefinitionAreToldWithTheirSteps(t *testing.T) {
 		if answer := h.must(400, "POST", "/automations", graph(steps, nil)); problem(answer, "steps") == "" {
 			t.Errorf("151 steps: %s", answer.Raw)
 		}
+	})
+}
+
+func TestTheSubjectOfAStepIsRenderedBesideATemplate(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.must(201, "POST", "/templates", fields{"name": "Hello", "alias": "hello", "from": "a@acme.test", "subject": "Of the template", "text": "x"})
+		mail := func(key, subject string) fields {
+			return step(key, "send_email", fields{"template": fields{"id": "hello"}, "subject": subject})
+		}
+		h.enabled(line(on("go"), mail("a", "Hello {{{FIRST_NAME|friend}}}, on {{event.plan}}"), mail("b", "")))
+		h.send("go", "ann@example.net", fields{"plan": "pro"})
+		h.work()
+		got := h.mails()
+		if slices.Sort(got); fmt.Sprint(got) != "[Hello friend, on pro Of the template]" {
+			t.Errorf("subjects %q", got)
+		}
+	})
+}
+
+func TestAKeyOfOneDomainPublishesNoMailFromAnother(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		other := h.VerifiedDomain(h.Workspace, "other.test")
+		narrow := h.Browse("POST", "/v1/api-keys", fields{"name": "narrow", "preset": "full_access", "domain_ids": []string{other}}).Text("key")
+		for _, name := range []string{"acme", "other"} {
+			h.must(201, "POST", "/templates", fields{"name": name, "alias": name, "from": "a@" + name + ".test", "subject": "x", "text": "x"})
+		}
+		h.must(201, "POST", "/templates", fields{"name": "nobody", "alias": "nobody", "subject": "x", "text": "x"})
+		of := func(config fields) fields { return line(on("go"), step("mail", "send_email", config)) }
+		for name, c := range map[string]struct {
+			config fields
+			may    bool
+		}{
+			"its own domain":             {fields{"from": "a@other.test", "subject": "x", "text": "x"}, true},
+			"another":                    {fields{"from": "a@acme.test", "subject": "x", "text": "x"}, false},
+			"no address":                 {fields{"from": "nobody", "subject": "x", "text": "x"}, false},
+			"a template":                 {fields{"template": fields{"id": "other"}}, true},
+			"a template of another":      {fields{"template": fields{"id": "acme"}}, false},
+			"a template without sender":  {fields{"template": fields{"id": "nobody"}}, false},
+			"a version that is missing":  {fields{"template": fields{"id": "other", "version": 7}}, false},
+			"a sender over the template": {fields{"template": fields{"id": "acme"}, "from": "a@other.test"}, true},
+		} {
+			definition := of(c.config)
+			id := h.must(201, "POST", "/automations", definition).Text("id")
+			published := h.CallAs(narrow, "POST", "/automations/"+id+"/publish", nil, nil)
+			patched := h.CallAs(narrow, "PATCH", "/automations/"+id, fields{"status": "enabled", "steps": definition["steps"], "connections": definition["connections"]}, nil)
+			definition["status"] = "enabled"
+			created := h.CallAs(narrow, "POST", "/automations", definition, nil)
+			for _, answer := range []apptest.Answer{published, patched, created} {
+				if c.may != (answer.Status < 300) || !c.may && answer.Text("error", "code") != "domain_not_allowed" {
+					t.Errorf("%s: %d %s", name, answer.Status, answer.Raw)
+				}
+			}
+		}
+		id := h.enabled(of(fields{"from": "a@acme.test", "subject": "x", "text": "x"}))
+		if again := h.CallAs(narrow, "POST", "/automations/"+id+"/versions/1/rollback", nil, nil); again.Text("error", "code") != "domain_not_allowed" {
+			t.Errorf("rollback: %s", again.Raw)
+		}
+	})
+}
+
+func TestStepsAndConnectionsAreChangedTogether(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		definition := line(on("go"), step("end", "exit", nil))
+		path := "/automations/" + h.must(201, "POST", "/automations", definition).Text("id")
+		for missing, given := range map[string]string{"connections": "steps", "steps": "connections"} {
+			if answer := h.must(400, "PATCH", path, fields{given: definition[given]}); problem(answer, missing) == "" {
+				t.Errorf("%s alone: %s", given, answer.Raw)
+			}
+		}
+		if draft := h.must(200, "GET", path+"?version=draft", nil); len(draft.Body["connections"].([]any)) != 1 {
+			t.Errorf("%s", draft.Raw)
+		}
+		h.must(200, "PATCH", path, fields{"steps": definition["steps"], "connections": []fields{}})
 	})
 }
 

@@ -140,6 +140,13 @@ func (s *Service) deleteEvent(ctx context.Context, ws space.ID, name string) (e 
 		if e, err = lockEvent(tx, ws, name); err != nil {
 			return err
 		}
+		uses, err := selectTriggered(tx, ws, e.Name)
+		if err != nil {
+			return err
+		}
+		if len(uses) > 0 {
+			return inUse(uses)
+		}
 		return removeEvent(tx, ws, e.ID)
 	})
 	return e, err

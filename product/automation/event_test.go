@@ -46,6 +46,10 @@ func TestEventsHaveTypesAndFeedWebhooksAndAutomations(t *testing.T) {
 		}
 		h.must(202, "POST", "/events/user.signed_up/send", fields{})
 		h.must(409, "POST", "/events", fields{"name": "user.signed_up"})
+		if refused := h.must(409, "DELETE", "/events/user.signed_up", nil); !strings.Contains(string(refused.Raw), automation) {
+			t.Errorf("refused %s", refused.Raw)
+		}
+		h.must(200, "PATCH", "/automations/"+automation, fields{"status": "disabled"})
 		h.must(200, "DELETE", "/events/user.signed_up", nil)
 		h.must(404, "GET", "/events/user.signed_up", nil)
 	})

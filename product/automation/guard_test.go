@@ -56,6 +56,25 @@ func TestAChangeThatBeginsItsOwnRunStopsWithAReason(t *testing.T) {
 	})
 }
 
+func TestWhoBeganTooOftenBeginsAgainAnHourLater(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.enabled(line(on("go", fields{"re_entry": "after_exit"}), step("end", "exit", nil)))
+		began := 0
+		for range 103 {
+			began += len(h.send("go", "ann@example.net", nil))
+			h.rest(h.App.Automations.Step)
+		}
+		if began != 101 { // the last of them says that there were too many
+			t.Fatalf("%d runs within an hour", began)
+		}
+		h.Clock.Advance(time.Hour + time.Second)
+		if got := len(h.send("go", "ann@example.net", nil)); got != 1 {
+			t.Errorf("%d runs an hour later", got)
+		}
+	})
+}
+
 func TestACircleIsPassedTwentyTimes(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {

@@ -92,7 +92,7 @@ const seedPage = 500
 func (s *Service) seed(tx *db.Tx, l listener, target audience.Target) error {
 	after := int64(0)
 	for {
-		page, err := s.parts.Audience.Recipients(tx, l.workspace, target, after, seedPage)
+		page, err := s.parts.Audience.Members(tx, l.workspace, target, after, seedPage)
 		if err != nil {
 			return err
 		}

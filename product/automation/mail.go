@@ -107,16 +107,24 @@ func (s *Service) newLetter(ws space.ID, on plan.Name, mail *flow.Mail, scope fl
 	return &letter{workspace: ws, plan: on, mail: mail, values: values, to: to}, nil
 }
 
-// render makes the mail from its template or from its own texts.
-func (s *Service) render(ctx context.Context, l *letter) (template.Rendered, error) {
-	if l.mail.Template != "" {
-		return s.parts.Templates.Render(ctx, l.workspace, l.mail.Template, template.Select{Version: l.mail.Version}, l.values)
-	}
-	ready, err := template.Compile(template.Source{From: l.mail.From, Subject: l.mail.Subject, HTML: l.mail.HTML, Text: l.mail.Text})
+// ownTexts are what a mail says itself; beside a template that is at most a sender and a subject.
+func ownTexts(m *flow.Mail) template.Source {
+	return template.Source{From: m.From, Subject: m.Subject, HTML: m.HTML, Text: m.Text}
+}
+
+// render makes the mail from its template or from its own texts. A sender or a subject of its own comes before those of the template.
+func (s *Service) render(ctx context.Context, l *letter) (made template.Rendered, err error) {
+	ready, err := template.Compile(ownTexts(l.mail))
 	if err != nil {
-		return template.Rendered{}, err
+		return made, err
 	}
-	return ready.Render(l.values)
+	own, err := ready.Render(l.values)
+	if err != nil || l.mail.Template == "" {
+		return own, err
+	}
+	made, err = s.parts.Templates.Render(ctx, l.workspace, l.mail.Template, template.Select{Version: l.mail.Version}, l.values)
+	made.From, made.Subject = first(own.From, made.From), first(own.Subject, made.Subject)
+	return made, err
 }
 
 // draft writes the mail.
@@ -125,12 +133,9 @@ func (s *Service) draft(ctx context.Context, l *letter) (d email.Draft, err erro
 	if err != nil {
 		return d, err
 	}
-	d = email.Draft{To: []address.Address{l.to}, Subject: first(l.mail.Subject, made.Subject), Content: email.Content{HTML: made.HTML, Text: made.Text},
+	d = email.Draft{To: []address.Address{l.to}, Subject: made.Subject, Content: email.Content{HTML: made.HTML, Text: made.Text},
 		Template: string(made.Template), TemplateVersion: made.Version, ListUnsubscribe: true, Topic: l.mail.TopicID}
-	if l.mail.Template == "" {
-		d.Subject = made.Subject
-	}
-	if d.From, err = address.Parse(first(l.mail.From, made.From)); err != nil {
+	if d.From, err = address.Parse(made.From); err != nil {
 		return d, api.Invalid("from", "The step and its template name no sender.")
 	}
 	replies := l.mail.ReplyTo

@@ -8,29 +8,35 @@ import (
 	"slices"
 	"strings"
 
+	"postrider/mail/address"
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
 	"postrider/product/automation/internal/flow"
+	"postrider/product/domain"
 	"postrider/product/template"
 )
 
 // publication is how a version comes to be.
 type publication struct {
 	note           string
-	by             string
+	by             api.Caller
 	rolledBackFrom int64
 }
 
 // publish makes a version of the draft, if it is sound. The automation is not written yet.
 func (s *Service) publish(tx *db.Tx, a *Automation, p publication) error {
-	if _, err := s.validate(tx, a.Workspace, a.Draft); err != nil {
+	graph, err := s.validate(tx, a.Workspace, a.Draft)
+	if err != nil {
+		return err
+	}
+	if err := s.checkSenders(tx, p.by, graph.Mails()); err != nil {
 		return err
 	}
 	a.Latest++
 	a.Published, a.DraftChanged = a.Latest, false
 	v := Version{ID: s.world.NewID(), Automation: a.ID, Number: a.Latest, Definition: a.Draft, Note: strings.TrimSpace(p.note), RolledBackFrom: p.rolledBackFrom,
-		CreatedBy: p.by, CreatedAt: tx.Now()}
+		CreatedBy: author(p.by), CreatedAt: tx.Now()}
 	return insertVersion(tx, a.Workspace, v)
 }
 
@@ -51,7 +57,10 @@ func (s *Service) validate(tx *db.Tx, ws space.ID, d flow.Definition) (*flow.Gra
 		}
 	}
 	for i, step := range d.Steps {
-		if node := graph.Step(step.Key); node.Type == flow.HTTPRequest {
+		switch node := graph.Step(step.Key); node.Type {
+		case flow.SendEmail:
+			checkTexts(&wrong, i, node.Config.Mail)
+		case flow.HTTPRequest:
 			if err := s.checkRequest(tx, ws, &wrong, i, node.Config.Request); err != nil {
 				return nil, err
 			}
@@ -86,6 +95,65 @@ func (s *Service) templateExists(tx *db.Tx, ws space.ID, name string) (bool, err
 		return false, nil
 	}
 	return err == nil && t.Status == template.Published, err
+}
+
+// checkTexts notes a text of a mail that could never be rendered.
+func checkTexts(wrong *api.Fields, index int, m *flow.Mail) {
+	_, err := template.Compile(ownTexts(m))
+	var public *api.Error
+	if errors.As(err, &public) {
+		wrong.Add(fmt.Sprintf("%s.config.%v", stepPath(index), public.Details["part"]), public.Summary())
+	}
+}
+
+// checkSenders returns the error of a mail from a domain that the caller may not use: once published, nobody asks again.
+func (s *Service) checkSenders(tx *db.Tx, caller api.Caller, mails []*flow.Mail) error {
+	if len(caller.DomainIDs) == 0 || len(mails) == 0 {
+		return nil
+	}
+	ids := make([]domain.ID, len(caller.DomainIDs))
+	for i, id := range caller.DomainIDs {
+		ids[i] = domain.ID(id)
+	}
+	domains, err := s.parts.Domains.Load(tx, ids)
+	if err != nil {
+		return err
+	}
+	allowed := map[string]bool{}
+	for _, d := range domains {
+		allowed[d.Name] = d.Workspace == caller.Workspace
+	}
+	for _, m := range mails {
+		name, err := s.senderDomain(tx, caller.Workspace, m)
+		if err != nil {
+			return err
+		}
+		if !allowed[name] {
+			return api.ErrDomainNotAllowed.With("domain", name)
+		}
+	}
+	return nil
+}
+
+// senderDomain returns the domain that a mail is sent from; empty if neither the step nor its template names one, or the version of
+// the template is missing.
+func (s *Service) senderDomain(tx *db.Tx, ws space.ID, m *flow.Mail) (string, error) {
+	sender := m.From
+	if sender == "" {
+		ready, err := s.parts.Templates.Load(tx, ws, m.Template, template.Select{Version: m.Version})
+		if isAnswer(err) {
+			return "", nil
+		}
+		if err != nil {
+			return "", err
+		}
+		sender = ready.From()
+	}
+	from, err := address.Parse(sender)
+	if err != nil {
+		return "", nil
+	}
+	return from.Domain, nil
 }
 
 // checkRequest looks at where an HTTP step goes, and whether its credential may be shown there.
@@ -140,7 +208,7 @@ func (s *Service) publishDraft(ctx context.Context, caller api.Caller, id, note 
 		return a, wrong.Err()
 	}
 	return s.republish(ctx, caller, id, func(tx *db.Tx, a *Automation) error {
-		return s.publish(tx, a, publication{note: note, by: author(caller)})
+		return s.publish(tx, a, publication{note: note, by: caller})
 	})
 }
 
@@ -153,7 +221,7 @@ func (s *Service) rollback(ctx context.Context, caller api.Caller, id string, nu
 		}
 		draft, changed := a.Draft, a.DraftChanged
 		a.Draft = v.Definition
-		if err := s.publish(tx, a, publication{by: author(caller), rolledBackFrom: number}); err != nil {
+		if err := s.publish(tx, a, publication{by: caller, rolledBackFrom: number}); err != nil {
 			return err
 		}
 		if changed {

@@ -117,6 +117,29 @@ func TestReEntryFollowsItsRule(t *testing.T) {
 	})
 }
 
+func TestARunOfATestKeyTakesNobodysPlace(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		wait := step("wait", "delay", fields{"duration": "1 minute"})
+		once := h.enabled(line(on("go", fields{"re_entry": "once_per_contact"}), wait))
+		h.enabled(line(on("go", fields{"re_entry": "after_exit"}), wait))
+		trial := h.Browse("POST", "/v1/api-keys", fields{"name": "trial", "preset": "full_access", "mode": "test"}).Text("key")
+		event := fields{"event": "go", "email": "ann@example.net", "payload": fields{}}
+		tried := h.CallAs(trial, "POST", "/events/send", event, nil)
+		asked := h.CallAs(trial, "POST", "/automations/"+once+"/run", fields{"email": "ann@example.net"}, nil)
+		if len(texts(tried.Body["runs"])) != 2 || asked.Status != 202 {
+			t.Fatalf("with a test key: %s, %s", tried.Raw, asked.Raw)
+		}
+		h.work()
+		if got := len(h.send("go", "ann@example.net", nil)); got != 2 {
+			t.Errorf("%d runs after a trial", got)
+		}
+		if got := len(h.send("go", "ann@example.net", nil)); got != 0 {
+			t.Errorf("%d runs the second time", got)
+		}
+	})
+}
+
 func TestRunsStayOnTheirVersion(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {

@@ -26,7 +26,12 @@ func (s *Service) stepSchedules(ctx context.Context) (bool, error) {
 		if worked = len(items) > 0; err != nil || !worked {
 			return err
 		}
-		if err := s.follows(tx, items[0]); err != nil {
+		err = s.follows(tx, items[0])
+		if isAnswer(err) { // it would be the same the next time, and no other schedule would have its turn
+			s.world.Log.Warn("schedule given up", "queue_item", items[0].ID, "error", err)
+			err = nil
+		}
+		if err != nil {
 			return fmt.Errorf("schedule: %w", err)
 		}
 		return queue.Finish(tx, items[0].ID) // the next page, or the next time, is an item of its own
@@ -70,10 +75,10 @@ func (s *Service) round(tx *db.Tx, p planned, l listener, due time.Time) error {
 		return s.planNext(tx, l, node)
 	}
 	page, err := s.parts.Audience.Recipients(tx, l.workspace, audience.Target{Segment: node.Config.SegmentID}, p.After, schedulePage)
-	if err != nil {
+	if err != nil && !isAnswer(err) {
 		return err
 	}
-	for _, contact := range page {
+	for _, contact := range page { // nobody, if the segment is gone
 		h.contact, h.email, p.After = contact.ID, contact.Address, contact.Number
 		if _, err := s.begin(tx, h, []listener{l}); err != nil {
 			return err

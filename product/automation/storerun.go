@@ -8,6 +8,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
+	"postrider/product/audience"
 )
 
 const runColumns = `id, workspace_id, automation_id, version, status, test, simulated, contact_id, email, cause, payload, depth, step, pass, tries, taken, resume_at,
@@ -88,6 +89,27 @@ func selectActive(tx *db.Tx, automation ID, limit int) ([]string, error) {
 		WHERE automation_id = $1 AND completed_at IS NULL
 		ORDER BY id
 		LIMIT $2`, automation, limit)
+}
+
+// selectRunsOf returns the runs that were about a contact. They are found by their automations, for which there is an index.
+func selectRunsOf(tx *db.Tx, ws space.ID, contact audience.ContactID) ([]Run, error) {
+	return db.All(tx, scanRun, `
+		SELECT `+runColumns+` FROM automation_run
+		WHERE workspace_id = $1 AND automation_id IN (SELECT id FROM automation WHERE workspace_id = $1) AND contact_id = $2
+		ORDER BY id`, ws, contact)
+}
+
+// clearRuns leaves of runs only that they were, and which way they went.
+func clearRuns(tx *db.Tx, ws space.ID, ids []string) error {
+	if _, err := tx.Exec(`
+		UPDATE automation_step SET output = NULL, failure = NULL
+		WHERE run_id {in $1}`, ids); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`
+		UPDATE automation_run SET email = NULL, payload = '{}'
+		WHERE workspace_id = $1 AND id {in $2}`, ws, ids)
+	return err
 }
 
 const takenColumns = `run_id, number, step_key, type, status, output, failure, started_at, completed_at`

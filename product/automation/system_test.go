@@ -3,11 +3,15 @@ package automation_test
 import (
 	"context"
 	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	"postrider/platform/db"
 	"postrider/platform/event"
+	"postrider/product/suppression"
 )
 
 // total returns how many runs an automation has had.
@@ -42,6 +46,83 @@ func TestWhatHappensToContactsBeginsRuns(t *testing.T) {
 			}
 		}
 		h.must(409, "DELETE", "/segments/"+segment, nil)
+	})
+}
+
+// confirm presses the button behind the link that a list with double opt-in sent last.
+func (h house) confirm(contact, list string) {
+	h.t.Helper()
+	asked := h.must(202, "POST", "/audience/contacts/"+contact+"/send-confirmation", fields{"list_id": list})
+	letter := h.must(200, "GET", "/emails/"+asked.Text("email_id"), nil).Text("text")
+	link := regexp.MustCompile(`/audience/confirm/[^\s"<]+`).FindString(letter)
+	if answer := h.CallAs("", "POST", link, nil, map[string]string{"Content-Type": "application/x-www-form-urlencoded"}); answer.Status != 200 {
+		h.t.Fatalf("confirm: %d: %s", answer.Status, answer.Raw)
+	}
+}
+
+func TestWhoConfirmsAListJoinsItAndIsWelcomed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		list := h.must(201, "POST", "/audience/lists", fields{"name": "News", "double_opt_in": true, "confirmation": fields{"from": "a@acme.test", "subject": "Please confirm"}}).Text("id")
+		welcome := step("mail", "send_email", fields{"from": "a@acme.test", "subject": "Welcome", "text": "x"})
+		id := h.enabled(line(on("system:list.joined", fields{"list_id": list}), welcome))
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net", "list_ids": []string{list}})
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"first_name": "Ann"})
+		h.work()
+		if got := h.total(id); got != "0" {
+			t.Fatalf("%s runs before the contact confirmed", got)
+		}
+		h.confirm("ann@example.net", list)
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"first_name": "Anna"})
+		h.work()
+		if got := h.mails(); h.total(id) != "1" || !slices.Contains(got, "Welcome") {
+			t.Errorf("after the confirmation: %s runs, mails %v", h.total(id), got)
+		}
+	})
+}
+
+func TestWhoLeavesAListAndComesBackJoinsItAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		list := h.must(201, "POST", "/audience/lists", fields{"name": "News"}).Text("id")
+		id := h.enabled(line(on("system:list.joined", fields{"list_id": list}), step("end", "exit", nil)))
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net", "list_ids": []string{list}})
+		h.work()
+		link := h.App.Suppressions.Link("", suppression.Claims{Workspace: h.Workspace, Address: "ann@example.net", List: list})
+		_, link, _ = strings.Cut(link, "/v1")
+		left := h.CallAs("", "POST", link, []byte("scope=list"), map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
+		h.work()
+		if left.Status != 200 || h.total(id) != "1" {
+			t.Fatalf("leaving: %d, %s runs", left.Status, h.total(id))
+		}
+		h.must(200, "POST", "/contacts", fields{"email": "ann@example.net", "list_ids": []string{list}, "resubscribe": true})
+		h.work()
+		if got := h.total(id); got != "2" {
+			t.Errorf("%s runs", got)
+		}
+	})
+}
+
+func TestWhoMayNotBeMailedIsInASegmentAllTheSame(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		rule := fields{"type": "rule", "field": "last_name", "operator": "eq", "value": "Lee"}
+		segment := h.must(201, "POST", "/segments", fields{"name": "Lees", "filter": rule}).Text("id")
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net", "last_name": "Lee", "unsubscribed": true})
+		h.work()
+		end := step("end", "exit", nil)
+		entered := h.enabled(line(on("system:segment.entered", fields{"segment_id": segment}), end))
+		left := h.enabled(line(on("system:segment.left", fields{"segment_id": segment}), end))
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"first_name": "Ann"})
+		h.work()
+		if h.total(entered) != "0" || h.total(left) != "0" {
+			t.Errorf("a new name: %s entered, %s left", h.total(entered), h.total(left))
+		}
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"last_name": "Ray"})
+		h.work()
+		if h.total(entered) != "0" || h.total(left) != "1" {
+			t.Errorf("another last name: %s entered, %s left", h.total(entered), h.total(left))
+		}
 	})
 }
 
@@ -99,6 +180,30 @@ func TestAScheduleBeginsARunForEachContactOfItsSegment(t *testing.T) {
 		h.work()
 		if h.total(id) != "6" {
 			t.Errorf("a schedule that was stopped: %s", h.total(id))
+		}
+	})
+}
+
+func TestAScheduleWhoseSegmentIsGoneStopsNoOther(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		segment := h.must(201, "POST", "/segments", fields{"name": "Gone"}).Text("id")
+		at := func(cron string, more fields) fields { return on("system:schedule", fields{"cron": cron}, more) }
+		broken := h.enabled(line(at("0 9 * * *", fields{"segment_id": segment}), step("end", "exit", nil)))
+		sound := h.enabled(line(at("1 9 * * *", nil), step("end", "exit", nil)))
+		err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`DELETE FROM segment WHERE id = $1`, segment)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range []string{"1", "2"} {
+			h.Clock.Advance(24 * time.Hour)
+			h.work()
+			if h.total(broken) != "0" || h.total(sound) != want {
+				t.Errorf("%s and %s runs, want 0 and %s", h.total(broken), h.total(sound), want)
+			}
 		}
 	})
 }

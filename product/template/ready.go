@@ -28,6 +28,9 @@ type Ready struct {
 	mentions map[string]bool
 }
 
+// From returns the sender that the source names; empty if it names none.
+func (r *Ready) From() string { return r.source.From }
+
 // part is a piece of a source that values can stand in, by its name on the wire.
 type part string
 

@@ -83,7 +83,8 @@ func cronField(text string, low, top int) (bits uint64, ok bool) {
 	return bits, true
 }
 
-// Next returns the first moment after the given one; zero if there is none within nine years, in which every date has come.
+// Next returns the first moment after the given one; zero if there is none within nine years, in which every date has come. A time that
+// clocks show twice because they are set back comes once, unless every hour is meant.
 func (c *Cron) Next(after time.Time) time.Time {
 	at := after.In(c.place).Truncate(time.Minute).Add(time.Minute)
 	for last := at.AddDate(9, 0, 0); at.Before(last); {
@@ -95,6 +96,8 @@ func (c *Cron) Next(after time.Time) time.Time {
 		case c.hours&(1<<at.Hour()) == 0:
 			at = at.Add(time.Duration(60-at.Minute()) * time.Minute)
 		case c.minutes&(1<<at.Minute()) == 0:
+			at = at.Add(time.Minute)
+		case c.hours != everyHour && again(at):
 			at = at.Add(time.Minute)
 		default:
 			return at.UTC()
@@ -109,6 +112,20 @@ func forward(at, next time.Time) time.Time {
 		return next
 	}
 	return at.Add(time.Hour)
+}
+
+// everyHour is the hour field of a schedule that asks for no hour in particular.
+const everyHour = 1<<24 - 1
+
+// again tells whether clocks have shown this time before, because they were set back.
+func again(at time.Time) bool {
+	since, _ := at.ZoneBounds()
+	if since.IsZero() {
+		return false
+	}
+	_, now := at.Zone()
+	_, before := since.Add(-time.Second).Zone()
+	return at.Sub(since) < time.Duration(before-now)*time.Second
 }
 
 // onDay follows crontab(5): if both days are restricted, either is enough.

@@ -134,6 +134,17 @@ func (g *Graph) Triggers() []*Node {
 	return found
 }
 
+// Mails returns what the steps send.
+func (g *Graph) Mails() []*Mail {
+	var found []*Mail
+	for _, n := range g.order {
+		if n.Type == SendEmail {
+			found = append(found, n.Config.Mail)
+		}
+	}
+	return found
+}
+
 // Next returns the key of the step that comes after this one; empty is the end. The branch is that of a split.
 func (n *Node) Next(way Way, branch string) string { return n.next[exit{way, branch}] }
 

@@ -55,6 +55,7 @@ func TestMistakesAreToldAtTheirPlace(t *testing.T) {
 		"two ways out":               {[]flow.Step{trigger("a"), delay("b", "1 day"), delay("c", "1 day")}, []flow.Connection{connect("a b"), connect("a c")}, "connections[1]"},
 		"fast circle":                {[]flow.Step{trigger("a"), delay("b", "59 minutes")}, []flow.Connection{connect("a b"), connect("b b")}, "steps[1]"},
 		"short delay":                {[]flow.Step{trigger("a"), delay("b", "59 seconds")}, ab, "steps[1].config.duration"},
+		"no delay":                   {[]flow.Step{trigger("a"), delay("b", "0 days")}, ab, "steps[1].config.duration"},
 		"long delay":                 {[]flow.Step{trigger("a"), delay("b", "366 days")}, ab, "steps[1].config.duration"},
 		"odd delay":                  {[]flow.Step{trigger("a"), delay("b", "soon")}, ab, "steps[1].config.duration"},
 		"long wait":                  {with(flow.WaitForEvent, `{"event_name":"x","timeout":"91 days"}`), ab, "steps[1].config.timeout"},
@@ -208,6 +209,11 @@ func TestSchedulesComeAtTheirTimes(t *testing.T) {
 		{"0 0 1 * 7", "UTC", "2026-11-15T12:00:00Z", "2026-11-22T00:00:00Z"},
 		{"5-10/5 8,20 * 12 *", "UTC", "2026-11-15T12:00:00Z", "2026-12-01T08:05:00Z"},
 		{"30 2 * * *", "Europe/Berlin", "2026-03-29T00:00:00Z", "2026-03-30T00:30:00Z"}, // the hour does not exist on that day
+		{"30 2 * * *", "Europe/Berlin", "2026-10-25T00:00:00Z", "2026-10-25T00:30:00Z"},
+		{"30 2 * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"}, // clocks show it twice on that day
+		{"0 2,3 * * *", "Europe/Berlin", "2026-10-25T00:00:00Z", "2026-10-25T02:00:00Z"},
+		{"30 * * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"},
+		{"45 1 * * *", "Australia/Lord_Howe", "2026-04-04T14:45:00Z", "2026-04-05T15:15:00Z"}, // set back by half an hour
 		{"59 23 31 12 *", "America/New_York", "2026-12-31T00:00:00Z", "2027-01-01T04:59:00Z"},
 	} {
 		cron, err := flow.ParseCron(c.cron, c.zone)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 )
 
 // SystemPrefix begins the names of events that the installation itself sends.
@@ -94,19 +95,13 @@ func (r *reader) readPlain(n *Node, at string, w wire) {
 	case Trigger:
 		r.readTrigger(n, at, w)
 	case Delay:
-		c.Duration = r.duration(at+".duration", w.Duration, "3 days")
-		if c.Duration != 0 && (c.Duration < minDelay || c.Duration > maxDelay) {
-			r.add(at+".duration", "Must be between 1 minute and 365 days.")
-		}
+		c.Duration = r.durationBetween(at+".duration", w.Duration, "3 days", minDelay, maxDelay, "Must be between 1 minute and 365 days.")
 	case WaitForEvent:
 		c.EventName = w.EventName
 		if !eventForm.MatchString(w.EventName) || w.EventName == Schedule || w.EventName == OnlyAPI {
 			r.add(at+".event_name", "Must be the name of an event.")
 		}
-		c.Duration = r.duration(at+".timeout", w.Timeout, "3 days")
-		if c.Duration > maxWait || w.Timeout != "" && c.Duration == 0 {
-			r.add(at+".timeout", "Must be between 1 second and 90 days.")
-		}
+		c.Duration = r.durationBetween(at+".timeout", w.Timeout, "3 days", time.Second, maxWait, "Must be between 1 second and 90 days.")
 		r.readFilter(n, at, w.FilterRule)
 	case AddToSegment, RemoveFromSegment:
 		c.SegmentID = r.need(ASegment, at+".segment_id", w.SegmentID)

@@ -21,14 +21,15 @@ const (
 	maxURL         = 2048
 )
 
-func (r *reader) duration(path, text, example string) time.Duration {
-	if text == "" {
-		r.add(path, "A duration is required, such as %s.", example)
-		return 0
-	}
+func (r *reader) durationBetween(path, text, example string, least, most time.Duration, bounds string) time.Duration {
 	d, ok := ParseDuration(text)
-	if !ok {
+	switch {
+	case text == "":
+		r.add(path, "A duration is required, such as %s.", example)
+	case !ok:
 		r.add(path, "Must be a number and a unit, such as %s.", example)
+	case d < least || d > most:
+		r.add(path, "%s", bounds)
 	}
 	return d
 }
