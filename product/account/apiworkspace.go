@@ -29,7 +29,7 @@ func (s *Service) workspaceRoutes() []api.Route {
 		{Method: http.MethodGet, Path: "/workspaces/{id}/invitations", Private: true, Access: api.SessionOnly, Roles: managers, Bucket: api.BucketRead,
 			Errors: missing, Summary: "List open invitations.", Handler: api.Handle(s.handleInvitations)},
 		{Method: http.MethodPost, Path: "/workspaces/{id}/invitations", Private: true, Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true,
-			Bucket: api.BucketWrite, Success: 201, Errors: []*api.Error{api.ErrNotFound, api.ErrAlreadyExists, ErrMemberQuota}, Summary: "Invite somebody.",
+			Bucket: api.BucketWrite, Success: 201, Errors: []*api.Error{api.ErrNotFound, api.ErrAlreadyExists, ErrMemberQuota, ErrUnverified}, Summary: "Invite somebody.",
 			Handler: api.Handle(s.handleInvite)},
 		{Method: http.MethodDelete, Path: "/workspaces/{id}/invitations/{invitation_id}", Private: true, Access: api.SessionOnly, Roles: managers,
 			Bucket: api.BucketWrite, Errors: missing, Summary: "Withdraw an invitation.", Handler: api.Handle(s.handleWithdraw)},

@@ -42,6 +42,9 @@ func (s *Service) Invite(ctx context.Context, caller api.Caller, email string, r
 	if caller.Suspended != "" {
 		return Invitation{}, api.ErrSuspended.With("reason", caller.Suspended)
 	}
+	if taken := s.addresses.Take("mail/"+email, mailRate); !taken.Allowed {
+		return Invitation{}, tooMany(taken.Limit, taken.RetryAfter)
+	}
 	invitation := Invitation{ID: s.world.NewID(), Workspace: caller.Workspace, Email: email, Role: role, InvitedBy: UserID(caller.UserID)}
 	err := s.db.Write(ctx, func(tx *db.Tx) error {
 		w, err := lockWorkspace(tx, caller.Workspace)
@@ -49,6 +52,9 @@ func (s *Service) Invite(ctx context.Context, caller api.Caller, email string, r
 			return err
 		}
 		if err := mayGrant(tx, caller, role); err != nil {
+			return err
+		}
+		if err := s.RequireVerified(tx, caller); err != nil {
 			return err
 		}
 		if err := s.checkRoom(tx, w, email); err != nil {
@@ -63,6 +69,9 @@ func (s *Service) Invite(ctx context.Context, caller api.Caller, email string, r
 		}
 		return s.Audit(tx, By(caller, MemberInvited, Target{"invitation", invitation.ID, email}))
 	})
+	if err != nil {
+		s.addresses.GiveBack("mail/"+email, mailRate) // nobody was mailed
+	}
 	return invitation, err
 }
 

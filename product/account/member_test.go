@@ -19,6 +19,7 @@ import (
 func team(h *accounttest.House) (owner *accounttest.Browser, path string) {
 	h.T.Helper()
 	owner = h.SignUp("olga@acme.test")
+	owner.Verify()
 	ws := owner.Workspace()
 	if err := h.Accounts.SetPlan(context.Background(), space.ID(ws), plan.Pro); err != nil {
 		h.T.Fatal(err)
@@ -124,10 +125,51 @@ func TestAnInvitationCanBeWithdrawnAndExpires(t *testing.T) {
 	})
 }
 
+func TestInvitationsAreNoWeaponAgainstAMailbox(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		ann, bob := map[string]any{"email": "ann@b.test", "role": "viewer"}, map[string]any{"email": "bob@b.test", "role": "viewer"}
+		for range 10 {
+			owner.Refused(400, "validation_error", "POST", path+"/invitations", map[string]any{"email": "ann@b.test", "role": "king"})
+			owner.Refused(409, "already_exists", "POST", path+"/invitations", map[string]any{"email": "olga@acme.test", "role": "viewer"})
+		}
+		for range 5 {
+			owner.Must(201, "POST", path+"/invitations", ann)
+		}
+
+		refused := owner.Refused(429, "rate_limit_exceeded", "POST", path+"/invitations", ann)
+
+		if refused.Header.Get("Retry-After") == "" || refused.Text("error.details.bucket") != "auth" {
+			t.Errorf("refused: %s", refused.Body)
+		}
+		owner.Must(201, "POST", path+"/invitations", bob)
+		h.Clock.Move(time.Hour)
+		owner.Must(201, "POST", path+"/invitations", ann)
+	})
+}
+
+func TestOnlyVerifiedPeopleInvite(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner := h.SignUp("olga@acme.test")
+		path := "/workspaces/" + owner.Workspace() + "/invitations"
+		ann := map[string]any{"email": "ann@b.test", "role": "viewer"}
+		for range 10 { // what is refused is not counted against the address
+			owner.Refused(403, "email_verification_required", "POST", path, ann)
+		}
+
+		owner.Verify()
+
+		owner.Must(201, "POST", path, ann)
+	})
+}
+
 func TestThePlanLimitsMembersAndInvitationsTogether(t *testing.T) {
 	t.Parallel()
 	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
 		owner := h.SignUp("olga@acme.test") // free: two members
+		owner.Verify()
 		path := "/workspaces/" + owner.Workspace()
 		owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "ann@b.test", "role": "viewer"})
 
@@ -257,7 +299,8 @@ func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
 func TestUnknownFieldsChangeNothing(t *testing.T) {
 	t.Parallel()
 	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
-		owner, path := team(h)
+		owner := h.SignUp("olga@acme.test")
+		path := "/workspaces/" + owner.Workspace()
 		before := owner.Must(200, "GET", path, nil)
 		owner.Must(200, "PATCH", path, map[string]any{"name": "Acme", "id": "x", "plan": "unlimited", "status": "suspended", "slug": "root", "role": "viewer"})
 		owner.Must(200, "PATCH", "/account", map[string]any{"name": "Olga", "operator": false, "email": "x@y.test", "email_verified": true})

@@ -145,6 +145,8 @@ type Parts struct {
 	BaseURL string
 	// InUse tells what slices above need a thing, by its id or key, for; nil if none is above.
 	InUse func(tx *db.Tx, ws space.ID, idOrKey string) ([]Use, error)
+	// Forget lets slices above forget what they keep of a contact; nil if none is above.
+	Forget func(tx *db.Tx, ws space.ID, contact ContactID, number int64) error
 	// Node is the owner of leases.
 	Node string
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 
 	"postrider/platform/api"
@@ -98,7 +99,7 @@ func (s *Service) erase(ctx context.Context, ws space.ID, name string) (e erasur
 		if err := insertErasure(tx, e); err != nil {
 			return err
 		}
-		return queue.Add(tx, queue.Item{ID: e.id, Lane: ErasureLane, Rank: queue.Normal, Due: tx.Now()})
+		return queue.Add(tx, queue.Item{ID: e.id, Lane: ErasureLane, Rank: queue.Normal, Due: tx.Now(), Payload: strconv.FormatInt(c.Number, 10)})
 	})
 	return e, err
 }
@@ -109,7 +110,7 @@ func (s *Service) stepErasure(ctx context.Context) (bool, error) {
 	if err != nil || !ok {
 		return false, err
 	}
-	left, err := s.forget(ctx, item.ID)
+	left, err := s.forget(ctx, item)
 	if err != nil {
 		s.world.Log.Error("erasure interrupted", "erasure", item.ID, "error", err)
 	}
@@ -123,10 +124,10 @@ func (s *Service) stepErasure(ctx context.Context) (bool, error) {
 }
 
 // forget works an erasure off, and tells whether mail that is still under way is left for later.
-func (s *Service) forget(ctx context.Context, id string) (left bool, err error) {
+func (s *Service) forget(ctx context.Context, item queue.Item) (left bool, err error) {
 	var e erasure
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		e, err = selectErasure(tx, id)
+		e, err = selectErasure(tx, item.ID)
 		return err
 	})
 	if errors.Is(err, db.ErrNotFound) || err == nil && e.address == "" {
@@ -142,7 +143,19 @@ func (s *Service) forget(ctx context.Context, id string) (left bool, err error) 
 	if err := s.forgetLog(ctx, e); err != nil {
 		return false, fmt.Errorf("forget log entries: %w", err)
 	}
+	if err := s.forgetAbove(ctx, e, item.Payload); err != nil {
+		return false, fmt.Errorf("forget what slices above keep: %w", err)
+	}
 	return underWay, s.db.Write(ctx, func(tx *db.Tx) error { return s.forgetRest(tx, e, emails, underWay) })
+}
+
+// forgetAbove lets slices above forget a person. They have locks of their own, so it is a transaction of its own.
+func (s *Service) forgetAbove(ctx context.Context, e erasure, payload string) error {
+	if s.parts.Forget == nil {
+		return nil
+	}
+	number, _ := strconv.ParseInt(payload, 10, 64) // the release before queued none; 0 is nobody's
+	return s.db.Write(ctx, func(tx *db.Tx) error { return s.parts.Forget(tx, e.workspace, e.contact, number) })
 }
 
 // forgetRest forgets what is kept beside mail: what was told of the contact, and the address on the suppression list.

@@ -3,12 +3,14 @@ package audience_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 	"unicode/utf16"
 
@@ -69,6 +71,37 @@ func TestAFileIsImportedAndWhatFailedIsToldIn(t *testing.T) {
 		}
 		if got := h.must(200, "GET", "/contacts/imports?limit=1", nil).Pick("total", "has_more"); got != "[2,true]" {
 			t.Error(got)
+		}
+	})
+}
+
+func TestAnImportKeepsTheProofOfConsent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		first, second := h.made("/audience/lists", "First", nil), h.made("/audience/lists", "Second", nil)
+		h.contact("ann@example.net", fields{"list_ids": []string{first}, "consent": fields{"source": "form", "ip": "198.51.100.7", "user_agent": "Mozilla/5.0"}})
+		h.contact("bob@example.net", nil)
+		h.imported([]byte("email,first_name\nann@example.net,Ann\nbob@example.net,Bob\n"), map[string]string{"list_id": second})
+		h.must(202, "POST", "/contacts/imports", fields{"contacts": []fields{{"email": "ann@example.net", "last_name": "Lee"},
+			{"email": "bob@example.net", "consent": fields{"source": "fair"}}}})
+		h.work()
+
+		ann, bob := h.must(200, "GET", "/contacts/ann@example.net", nil), h.must(200, "GET", "/contacts/bob@example.net", nil)
+
+		if got := ann.Pick("first_name", "last_name"); got != `["Ann","Lee"]` {
+			t.Error(got)
+		}
+		if ann.Text("consent", "source") != "form" || ann.Text("consent", "ip") != "198.51.100.7" || ann.Text("consent", "user_agent") != "Mozilla/5.0" {
+			t.Errorf("%s", ann.Raw)
+		}
+		if bob.Text("consent", "source") != "fair" {
+			t.Errorf("%s", bob.Raw)
+		}
+		for _, l := range append(ann.Body["lists"].([]any), bob.Body["lists"].([]any)...) {
+			want := map[any]string{first: "form", second: "import"}[l.(fields)["id"]]
+			if got := l.(fields)["consent"].(fields)["source"]; got != want {
+				t.Errorf("consent to a list by %v, want %s", got, want)
+			}
 		}
 	})
 }
@@ -199,6 +232,53 @@ func TestAFileOverTheLimitIsCutOffBeforeItIsHeld(t *testing.T) {
 			t.Errorf("%s: %d after %d bytes: %s", title, w.Code, body.sent, w.Body)
 		}
 	}
+}
+
+// shaky is a store of files whose next reads break off.
+type shaky struct {
+	blob.Store
+	broken bool
+}
+
+var errAway = errors.New("the store is away")
+
+func (s *shaky) Open(ctx context.Context, ref blob.Ref) (io.ReadCloser, error) {
+	if s.broken {
+		return io.NopCloser(iotest.ErrReader(errAway)), nil
+	}
+	return s.Store.Open(ctx, ref)
+}
+
+func TestAnImportOutlivesTroubleOfTheStore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		files, err := blob.NewFiles(t.TempDir(), h.App.World.Clock, h.App.World.Random)
+		if err != nil {
+			t.Fatal(err)
+		}
+		store := &shaky{Store: files}
+		service := audience.New(h.App.World, h.App.DB, audience.Parts{Keys: h.Keys, Blobs: store, Plans: h.App.Plans, Accounts: h.App.Accounts, Suppressions: h.App.Suppressions,
+			Emails: h.App.Emails, Webhooks: h.App.Webhooks, Node: "one"})
+		front := api.NewServer(api.Config{World: h.App.World, Keys: h.App.Keys, Sessions: h.App.Accounts, Rates: h.App.Plans.RateOf}, service.Routes())
+		id := h.uploadTo(front, "/contacts/imports", "users.csv", []byte("email\nann@example.net\n"), nil).Text("id")
+		step := func() string {
+			if _, err := service.Workers()[0].Step(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			return h.must(200, "GET", "/contacts/imports/"+id, nil).Pick("status", "failure")
+		}
+		store.broken = true
+		if got := step(); got != `["queued",null]` {
+			t.Fatal(got)
+		}
+
+		store.broken = false
+		h.Clock.Advance(time.Minute)
+
+		if got := step(); got != `["completed",null]` {
+			t.Error(got)
+		}
+	})
 }
 
 func TestAnImportGoesOnAfterACrash(t *testing.T) {

@@ -149,7 +149,7 @@ func (s *Service) checkRoom(tx *db.Tx, caller api.Caller) error {
 	}
 	have, err := total.Of(tx, caller.Workspace)
 	if err == nil && have >= *limit {
-		err = s.fullError(tx, caller, limit)
+		err = s.fullError(tx, caller.Workspace, caller.Plan, limit)
 	}
 	return err
 }

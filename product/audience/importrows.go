@@ -14,6 +14,7 @@ import (
 
 	"postrider/mail/address"
 	"postrider/platform/api"
+	"postrider/platform/blob"
 	"postrider/product/audience/internal/filter"
 	"postrider/product/audience/internal/table"
 )
@@ -27,7 +28,7 @@ type importRow struct {
 
 // rows reads the rows of an import one after the other.
 type rows interface {
-	// next returns io.EOF after the last row. Any other error ends the import.
+	// next returns io.EOF after the last row. Of other errors isOfFile tells whether they end the import.
 	next() (importRow, error)
 	// offset is where in what was kept the row that was read last ends.
 	offset() int64
@@ -47,18 +48,32 @@ func openRows(r io.Reader, im Import, known schema, all wish, now time.Time) (ro
 	}
 	columns, missing := im.options.Columns.find(t.Header, known)
 	if missing != "" {
-		return nil, errors.New(missing)
+		return nil, errColumns(missing)
 	}
 	return &tableRows{table: t, columns: columns, all: all}, nil
+}
+
+// errColumns is what the columns of a file lack.
+type errColumns string
+
+func (e errColumns) Error() string { return string(e) }
+
+// isOfFile tells errors that the file itself will always have from those of the store that holds it.
+func isOfFile(err error) bool {
+	for _, known := range []error{table.ErrRow, table.ErrEmpty, errTooManyRows, blob.ErrNotFound, blob.ErrDamaged} {
+		if errors.Is(err, known) {
+			return true
+		}
+	}
+	var columns errColumns
+	return errors.As(err, &columns)
 }
 
 // join adds what is said of all to what a row says.
 func (w wish) join(all wish) wish {
 	w.lists = append(slices.Clone(all.lists), w.lists...)
 	w.segments = append(slices.Clone(all.segments), w.segments...)
-	if w.consent == nil {
-		w.consent = all.consent
-	}
+	w.presumed = all.presumed
 	said := maps.Clone(all.topics)
 	maps.Copy(said, w.topics)
 	w.topics = said

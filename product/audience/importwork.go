@@ -8,11 +8,9 @@ import (
 	"time"
 
 	"postrider/platform/api"
-	"postrider/platform/blob"
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/queue"
-	"postrider/product/audience/internal/table"
 )
 
 const (
@@ -100,34 +98,37 @@ func (s *Service) workOff(ctx context.Context, id ImportID) (done bool, err erro
 		return err == nil, err
 	}
 	file, err := s.parts.Blobs.Open(ctx, im.blob)
-	if errors.Is(err, blob.ErrNotFound) || errors.Is(err, blob.ErrDamaged) {
-		return true, s.endImport(ctx, im, err)
-	}
 	if err != nil {
-		return false, fmt.Errorf("open import %s: %w", id, err)
+		return s.endIfOfFile(ctx, im, err)
 	}
 	defer file.Close()
 	next, err := openRows(file, im, known, im.wishOfAll(known, s.world.Clock.Now()), s.world.Clock.Now())
 	if err != nil {
-		return true, s.endImport(ctx, im, err)
+		return s.endIfOfFile(ctx, im, err)
 	}
 	for range stepBatches {
 		ended, err := s.importSome(ctx, &im, known, next)
-		switch {
-		case errors.Is(err, table.ErrRow) || errors.Is(err, errTooManyRows):
-			return true, s.endImport(ctx, im, err)
-		case err != nil:
-			return false, err
-		case ended:
+		if err != nil {
+			return s.endIfOfFile(ctx, im, err)
+		}
+		if ended {
 			return true, s.endImport(ctx, im, nil)
 		}
 	}
 	return false, nil
 }
 
+// endIfOfFile ends an import that its file stops for good. Other trouble passes, and the import is tried again.
+func (s *Service) endIfOfFile(ctx context.Context, im Import, cause error) (ended bool, err error) {
+	if isOfFile(cause) {
+		return true, s.endImport(ctx, im, cause)
+	}
+	return false, fmt.Errorf("read import %s: %w", im.ID, cause)
+}
+
 // wishOfAll is what the import says of every contact.
 func (im Import) wishOfAll(known schema, now time.Time) wish {
-	all := wish{topics: map[int64]Subscription{}, consent: &Consent{Source: "import", At: now}}
+	all := wish{topics: map[int64]Subscription{}, presumed: &Consent{Source: "import", At: now}}
 	if l, err := known.listByID(string(im.List)); err == nil {
 		all.lists = []List{l}
 	}

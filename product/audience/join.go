@@ -1,6 +1,7 @@
 package audience
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -61,9 +62,7 @@ func (m *Membership) begin(j join, now time.Time) {
 	if j.list.DoubleOptIn {
 		m.Status, m.ConfirmedAt = Pending, time.Time{}
 	}
-	if j.consent != nil {
-		m.Consent = j.consent
-	}
+	m.Consent = cmp.Or(j.consent, m.Consent, j.presumed)
 }
 
 // count keeps how many lists the contact is on.

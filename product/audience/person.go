@@ -44,7 +44,7 @@ func (s *Service) put(tx *db.Tx, ws space.ID, on plan.Name, w wish, when conflic
 	one := outcomes[0]
 	switch {
 	case one.full:
-		return c, false, ErrQuota
+		return c, false, s.fullError(tx, ws, string(on), limit)
 	case one.skipped:
 		return *one.Contact, false, nil
 	case one.created:

@@ -1,6 +1,7 @@
 package audience
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -26,6 +27,8 @@ type wish struct {
 	topics      map[int64]Subscription
 	segments    []int64
 	consent     *Consent
+	// presumed is the consent of somebody of whom none is known.
+	presumed *Consent
 }
 
 // conflict is what to do about a contact that is there already.
@@ -56,9 +59,9 @@ type card struct {
 }
 
 type join struct {
-	list        List
-	consent     *Consent
-	resubscribe bool
+	list              List
+	consent, presumed *Consent
+	resubscribe       bool
 }
 
 // book is the part of an audience that one transaction writes to.
@@ -165,11 +168,9 @@ func (b *book) apply(c *card, w wish) {
 	maps.Copy(c.values, w.values)
 	maps.Copy(c.said, w.topics)
 	c.segments = append(c.segments, w.segments...)
-	if w.consent != nil {
-		c.Consent = w.consent
-	}
+	c.Consent = cmp.Or(w.consent, c.Consent, w.presumed)
 	for _, l := range w.lists {
-		c.joins = append(c.joins, join{l, w.consent, w.resubscribe})
+		c.joins = append(c.joins, join{l, w.consent, w.presumed, w.resubscribe})
 	}
 	b.subscribe(c, w)
 }

@@ -68,7 +68,7 @@ func (s *Service) upsertIn(tx *db.Tx, caller api.Caller, body contactBody, w wis
 	}
 	one := outcomes[0]
 	if one.full {
-		return record, false, s.fullError(tx, caller, limit)
+		return record, false, s.fullError(tx, caller.Workspace, caller.Plan, limit)
 	}
 	kind := updatedEvent
 	if one.created {
@@ -81,12 +81,12 @@ func (s *Service) upsertIn(tx *db.Tx, caller api.Caller, body contactBody, w wis
 	return d.record(known, tx), one.created, err
 }
 
-func (s *Service) fullError(tx *db.Tx, caller api.Caller, limit *int64) error {
-	used, err := total.Of(tx, caller.Workspace)
+func (s *Service) fullError(tx *db.Tx, ws space.ID, on string, limit *int64) error {
+	used, err := total.Of(tx, ws)
 	if err != nil {
 		return err
 	}
-	return ErrQuota.With("plan", caller.Plan).With("limit", *limit).With("used", used)
+	return ErrQuota.With("plan", on).With("limit", *limit).With("used", used)
 }
 
 // find returns a contact by its id or its address.

@@ -127,7 +127,7 @@ func (s *Service) handleSend(ctx context.Context, caller api.Caller, r struct {
 }) (sentRecord, error) {
 	var wrong api.Fields
 	request := api.Idempotency{Workspace: caller.Workspace, Operation: "POST /broadcasts/" + r.ID + "/send",
-		Key: api.CheckIdempotencyKey(&wrong, r.IdempotencyKey, r.Body.IdempotencyKey)}
+		Key: api.CheckIdempotencyKey(&wrong, r.IdempotencyKey, r.Body.IdempotencyKey), Test: caller.Test}
 	if err := wrong.Err(); err != nil {
 		return sentRecord{}, err
 	}

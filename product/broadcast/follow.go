@@ -194,6 +194,7 @@ func (r *recipient) explain(e event.Event, f facts) {
 		return
 	}
 	r.Problem = &p
+	r.keepSilent()
 }
 
 const (

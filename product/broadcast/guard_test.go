@@ -11,7 +11,9 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/product/apikey"
+	"postrider/product/broadcast"
 	"postrider/product/plan"
+	"postrider/world"
 )
 
 // held starts a broadcast and stops it before anybody is handed over: the recipients are known, and nobody has mail.
@@ -72,6 +74,59 @@ func TestWhoLeavesBetweenTheStartAndTheHandOffGetsNoMail(t *testing.T) {
 	})
 }
 
+func TestMailGoesToTheAddressThatAContactHasNow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.held(h.list("ann@example.net", "bob@example.net"), fields{"html": "<p>To {{{EMAIL}}}</p>"})
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"email": "anna@example.net"})
+		h.release()
+
+		if got := h.roster(id, ""); got != "anna delivered, bob delivered" {
+			t.Error(got)
+		}
+		for to, want := range map[string]int{"ann@example.net": 0, "anna@example.net": 1, "bob@example.net": 1} {
+			if n := len(h.Mailbox(to)); n != want {
+				t.Errorf("%s has %d mails", to, n)
+			}
+		}
+	})
+}
+
+func TestAPersonWhoIsForgottenIsNotNamedByBroadcasts(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.list("ann@example.net", "bob@example.net", "bounced@simulator.mail.postrider.test")
+		over := h.sent(list, nil)
+		h.finish()
+		waits := h.held(list, nil)
+		h.write(`UPDATE broadcast_recipient SET error = $1 WHERE bounce_type IS NOT NULL`, `{"stage":"delivery","reason":"hard_bounce","message":"550 5.1.1 <bounced@simulator.mail.postrider.test> unknown","smtp_code":550,"occurred_at":"2026-11-15T12:00:00Z"}`)
+		for _, who := range []string{"ann@example.net", "bounced@simulator.mail.postrider.test"} {
+			h.must(202, "POST", "/audience/contacts/"+who+"/erase", nil)
+		}
+		for _, w := range h.App.Audience.Workers() {
+			for busy := true; busy; {
+				var err error
+				if busy, err = w.Step(context.Background()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+
+		if got := h.roster(over, ""); got != "bob delivered, forgotten bounced (hard_bounce), forgotten delivered" {
+			t.Error(got)
+		}
+		for _, path := range []string{"/broadcasts/" + over + "/recipients", "/broadcasts/" + over + "/recipient-errors", "/broadcasts/" + waits + "/recipients"} {
+			if raw := string(h.must(200, "GET", path, nil).Raw); strings.Contains(raw, "ann@") || strings.Contains(raw, "bounced@") {
+				t.Errorf("%s: %s", path, raw)
+			}
+		}
+		h.release()
+		if got := h.roster(waits, ""); got != "bob delivered, forgotten skipped (contact_deleted), forgotten skipped (contact_deleted)" {
+			t.Error(got)
+		}
+	})
+}
+
 func TestOneClickInABroadcastLeavesItsListAndIsCounted(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -95,6 +150,72 @@ func TestOneClickInABroadcastLeavesItsListAndIsCounted(t *testing.T) {
 		h.finish()
 		if got := h.stats(next, "recipients"); got != "recipients 0" {
 			t.Error(got)
+		}
+	})
+}
+
+func TestAPlanWithoutRoomTodayRefusesABroadcast(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.list(crowd(5)...)
+		plans, day := plan.Shipped(), int64(7)
+		for name, p := range plans {
+			p.Limits.EmailsPerDay = &day
+			plans[name] = p
+		}
+		a := h.App
+		service := broadcast.New(a.World, a.DB, broadcast.Parts{Plans: plan.New(plans), Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions,
+			Emails: a.Emails, Audience: a.Audience})
+		front := api.NewServer(api.Config{World: a.World, Keys: a.Keys, Sessions: a.Accounts, Rates: a.Plans.RateOf}, service.Routes())
+		if got := h.askOf(front, "POST", "/broadcasts/audience-estimate", fields{"audience_id": list}); got.Text("quota", "remaining") != "7" || got.Text("quota", "sufficient") != "true" {
+			t.Errorf("%s", got.Raw)
+		}
+		if err := a.DB.Write(t.Context(), func(tx *db.Tx) error { _, err := a.Plans.UseEmails(tx, h.Workspace, plan.Unlimited, 3); return err }); err != nil {
+			t.Fatal(err)
+		}
+
+		refused := h.askOf(front, "POST", "/broadcasts", news(list, fields{"send": true}))
+
+		if refused.Status != 402 || refused.Text("error", "code") != "daily_quota_exceeded" || refused.Text("error", "details", "used") != "3" || refused.Text("error", "details", "limit") != "7" {
+			t.Errorf("%d %s", refused.Status, refused.Raw)
+		}
+		if got := h.askOf(front, "POST", "/broadcasts/audience-estimate", fields{"audience_id": list}); got.Text("quota", "remaining") != "4" || got.Text("quota", "sufficient") != "false" {
+			t.Errorf("%s", got.Raw)
+		}
+	})
+}
+
+// interrupted is a clock during whose looks something can happen.
+type interrupted struct {
+	world.Clock
+	during func()
+}
+
+func (c *interrupted) Now() time.Time {
+	c.during()
+	return c.Clock.Now()
+}
+
+func TestADraftThatChangesWhileItIsSentIsNotSent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.must(201, "POST", "/broadcasts", news(h.list("ann@example.net"), nil)).Text("id")
+		a, w, looks := h.App, h.App.World, 0
+		w.Clock = &interrupted{a.World.Clock, func() {
+			if looks++; looks == 2 { // the second is between reading the draft and asking whether its sender may send
+				h.must(200, "PATCH", "/broadcasts/"+id, fields{"from": "news@stranger.test"})
+			}
+		}}
+		service := broadcast.New(w, a.DB, broadcast.Parts{Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions, Emails: a.Emails, Audience: a.Audience})
+		front := api.NewServer(api.Config{World: a.World, Keys: a.Keys, Sessions: a.Accounts, Rates: a.Plans.RateOf}, service.Routes())
+
+		refused := h.askOf(front, "POST", "/broadcasts/"+id+"/send", nil)
+
+		if refused.Status != 409 || refused.Text("error", "code") != "invalid_state" || h.get(id).Text("status") != "draft" {
+			t.Errorf("%d %s", refused.Status, refused.Raw)
+		}
+		if again := h.must(403, "POST", "/broadcasts/"+id+"/send", nil); h.get(id).Text("from") != "news@stranger.test" {
+			t.Errorf("%s", again.Raw)
 		}
 	})
 }

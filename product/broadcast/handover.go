@@ -26,6 +26,9 @@ type page struct {
 	rows     []recipient
 	contacts map[int64]audience.Recipient
 
+	// moved are contacts whose address has changed since the broadcast started.
+	moved map[int64]bool
+
 	letters []email.BulkLetter
 	// letterOf is the letter of each contact; problems are those for whom none could be made.
 	letterOf map[int64]email.ID
@@ -58,7 +61,7 @@ func (s *Service) handOver(ctx context.Context, b Broadcast) error {
 
 // loadPage reads the next recipients with all that their mail needs. stop is why no mail can be made at all.
 func (s *Service) loadPage(ctx context.Context, b Broadcast) (p *page, stop *Failure, err error) {
-	p = &page{letterOf: map[int64]email.ID{}, problems: map[int64]outcome{}}
+	p = &page{moved: map[int64]bool{}, letterOf: map[int64]email.ID{}, problems: map[int64]outcome{}}
 	size, _ := pace(b.Throttle)
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		workspace, err := s.parts.Accounts.Workspace(tx, b.Workspace)
@@ -143,7 +146,10 @@ func (s *Service) print(p *page) {
 			p.rows = p.rows[:i]
 			return
 		}
-		to, err := address.Parse(r.Address)
+		if contact.Address != r.Address {
+			p.rows[i].Address, p.moved[r.Contact] = contact.Address, true
+		}
+		to, err := address.Parse(contact.Address)
 		if err != nil {
 			p.problems[r.Contact] = outcome{email.Failed, problem{Stage: atRender, Reason: reasonAddress, Message: "The address is not one that mail can be sent to."}}
 			continue
@@ -287,7 +293,7 @@ func (s *Service) mark(tx *db.Tx, b *Broadcast, p *page, pending map[int64]bool,
 			end.problem.At = api.Time(tx.Now())
 			r.State, r.Problem, r.UpdatedAt = end.state, &end.problem, tx.Now()
 			changed = append(changed, r)
-		case stored[p.letterOf[r.Contact]] && r.Email == "":
+		case stored[p.letterOf[r.Contact]] && r.Email == "" && !p.moved[r.Contact]:
 			plain = append(plain, r.Contact)
 		case stored[p.letterOf[r.Contact]]:
 			r.State, r.Email, r.UpdatedAt = email.Queued, p.letterOf[r.Contact], tx.Now()

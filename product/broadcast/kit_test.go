@@ -1,9 +1,13 @@
 package broadcast_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -42,6 +46,28 @@ func (h *house) mustAs(key string, status int, method, path string, body any) ap
 	answer := h.CallAs(key, method, path, body, nil)
 	if answer.Status != status {
 		h.t.Fatalf("%s %s: %d, want %d: %s", method, path, answer.Status, status, answer.Raw)
+	}
+	return answer
+}
+
+// askOf makes a request of another front door than that of the installation.
+func (h *house) askOf(front http.Handler, method, path string, body any) apptest.Answer {
+	h.t.Helper()
+	raw, err := json.Marshal(body)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	if body == nil {
+		raw = nil
+	}
+	r := httptest.NewRequest(method, "/v1"+path, bytes.NewReader(raw))
+	r.Header.Set("Authorization", "Bearer "+h.Key)
+	r.Header.Set("Content-Type", "application/json")
+	w := httptest.NewRecorder()
+	front.ServeHTTP(w, r)
+	answer := apptest.Answer{Status: w.Code, Header: w.Header(), Raw: w.Body.Bytes()}
+	if err := json.Unmarshal(answer.Raw, &answer.Body); err != nil {
+		h.t.Fatalf("%s %s: %v", method, path, err)
 	}
 	return answer
 }

@@ -39,6 +39,9 @@ func (s *Service) send(ctx context.Context, caller api.Caller, id, at string, re
 			if b.Status != Draft && b.Status != Scheduled {
 				return Record{}, b.refuse(Draft, Scheduled)
 			}
+			if b.From != seen.From || b.Target != seen.Target { // what may be sent was asked of another sender or audience
+				return Record{}, errChanged.With("current", b.Status)
+			}
 			if refusal != nil {
 				return Record{}, refusal
 			}
@@ -52,6 +55,9 @@ func (s *Service) send(ctx context.Context, caller api.Caller, id, at string, re
 	})
 	return record, replayed, err
 }
+
+// errChanged means that somebody changed a draft between the look at it and the sending.
+var errChanged = api.ErrInvalidState.Saying("The broadcast was changed while it was being sent. Look at it and send it again.")
 
 // setTime decides when a broadcast goes out: as the request says, else as the draft says, else now. A draft whose time has passed goes
 // out now, and so does one that is scheduled and sent again.
@@ -91,29 +97,49 @@ func (s *Service) permit(ctx context.Context, caller api.Caller, b *Broadcast) e
 		}
 		e, err := s.parts.Audience.Estimate(tx, b.Workspace, wish.Target, nil)
 		if err == nil && e.Eligible > *room.remaining {
-			err = plan.ErrMonthlyQuota.Saying("The plan has fewer emails left this month than the broadcast has recipients.").With("plan", caller.Plan).
-				With("limit", room.limit).With("used", room.used).With("resets_at", api.Time(room.resets))
+			err = room.refusal.With("plan", caller.Plan).With("limit", room.limit).With("used", room.used).With("resets_at", api.Time(room.resets))
 		}
 		return err
 	})
 }
 
-// room is how many emails a plan has left this month; nil if it has no limit.
+// room is how many emails a plan has left, this month or today, whichever are fewer; nil if it has no limit.
 type room struct {
 	remaining   *int64
 	limit, used int64
 	resets      time.Time
+	// refusal is what a broadcast to more people is answered.
+	refusal *api.Error
 }
+
+var (
+	errMonthTooSmall = plan.ErrMonthlyQuota.Saying("The plan has fewer emails left this month than the broadcast has recipients.")
+	errDayTooSmall   = plan.ErrDailyQuota.Saying("The plan has fewer emails left today than the broadcast has recipients.")
+)
 
 func (s *Service) room(tx *db.Tx, caller api.Caller) (r room, err error) {
 	p, err := s.parts.Plans.Get(plan.Name(caller.Plan))
-	if err != nil || p.Limits.EmailsPerMonth == nil {
+	if err != nil {
 		return r, err
 	}
 	usage, err := s.parts.Plans.EmailsUsed(tx, caller.Workspace)
-	left := max(*p.Limits.EmailsPerMonth-usage.Month, 0)
-	_, end := plan.Month(tx.Now())
-	return room{&left, *p.Limits.EmailsPerMonth, usage.Month, end}, err
+	const day = 24 * time.Hour
+	_, nextMonth := plan.Month(tx.Now())
+	r.narrow(room{used: usage.Month, resets: nextMonth, refusal: errMonthTooSmall}, p.Limits.EmailsPerMonth)
+	r.narrow(room{used: usage.Day, resets: tx.Now().UTC().Truncate(day).Add(day), refusal: errDayTooSmall}, p.Limits.EmailsPerDay)
+	return r, err
+}
+
+// narrow makes the room as small as another with a limit; without one it changes nothing.
+func (r *room) narrow(other room, limit *int64) {
+	if limit == nil {
+		return
+	}
+	left := max(*limit-other.used, 0)
+	if r.remaining == nil || left < *r.remaining {
+		other.remaining, other.limit = &left, *limit
+		*r = other
+	}
 }
 
 // launch puts a broadcast on its way. The version of its template is fixed now: what was looked at is what goes out.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"postrider/platform/db"
+	"postrider/platform/space"
 	"postrider/product/audience"
 	"postrider/product/email"
 )
@@ -101,12 +102,27 @@ func updateRecipients(tx *db.Tx, recipients []recipient) error {
 			reason, text = r.Problem.Reason, db.JSON(r.Problem)
 		}
 		rows[i] = []any{r.State, db.NullText(r.Email), reason, text, db.NullText(r.BounceType), r.Opens, r.Clicks, r.Unsubscribed, r.SentAt,
-			r.DeliveredAt, r.UpdatedAt, r.Broadcast, r.Contact}
+			r.DeliveredAt, r.UpdatedAt, r.Address, r.Broadcast, r.Contact}
 	}
 	return tx.ExecEach(`
 		UPDATE broadcast_recipient SET state = $1, email_id = $2, reason = $3, error = $4, bounce_type = $5, opens = $6, clicks = $7, unsubscribed = $8,
-			sent_at = $9, delivered_at = $10, updated_at = $11
-		WHERE broadcast_id = $12 AND contact = $13`, rows)
+			sent_at = $9, delivered_at = $10, updated_at = $11, address = $12
+		WHERE broadcast_id = $13 AND contact = $14`, rows)
+}
+
+// lockThoseOf locks the broadcasts that have a row of a contact, in the order in which everybody locks them.
+func lockThoseOf(tx *db.Tx, ws space.ID, contact int64) ([]ID, error) {
+	return db.All(tx, db.Value[ID], `
+		SELECT id FROM broadcast
+		WHERE workspace_id = $1 AND EXISTS (SELECT 1 FROM broadcast_recipient WHERE broadcast_id = broadcast.id AND contact = $2)
+		ORDER BY id
+		{for_update}`, ws, contact)
+}
+
+func selectRowsOf(tx *db.Tx, ids []ID, contact int64) ([]recipient, error) {
+	return db.All(tx, scanRecipient, `
+		SELECT `+recipientColumns+` FROM broadcast_recipient
+		WHERE broadcast_id {in $1} AND contact = $2`, ids, contact)
 }
 
 // selectByEmails serves the follower, which works across workspaces.

@@ -72,7 +72,8 @@ func (w Window) Next(now time.Time) time.Time {
 	local := now.In(zone)
 	// A window that began yesterday may still be open; the next one begins within a week.
 	for day := -1; day <= 8; day++ {
-		on := time.Date(local.Year(), local.Month(), local.Day()+day, 0, 0, 0, 0, zone)
+		// Noon names the day: where summer time begins at midnight, there is no midnight, and Go takes the hour before.
+		on := time.Date(local.Year(), local.Month(), local.Day()+day, 12, 0, 0, 0, zone)
 		if len(w.Days) > 0 && !slices.Contains(w.Days, weekday(on)) {
 			continue
 		}

@@ -11,6 +11,7 @@ func TestAWindowOpensByTheClockOfItsPlace(t *testing.T) {
 	t.Parallel()
 	office := Window{Start: "09:00", End: "17:00", Timezone: "Europe/Berlin", Days: []int{1, 2, 3, 4, 5}}
 	night := Window{Start: "22:00", End: "02:00", Timezone: "UTC"}
+	sundays := func(zone string) Window { return Window{Start: "09:00", End: "18:00", Timezone: zone, Days: []int{7}} }
 	for _, c := range []struct {
 		window    Window
 		now, want string
@@ -25,6 +26,11 @@ func TestAWindowOpensByTheClockOfItsPlace(t *testing.T) {
 		{night, "2026-11-15T23:00:00Z", "2026-11-15T23:00:00Z"},
 		{night, "2026-11-16T01:59:00Z", "2026-11-16T01:59:00Z"},
 		{night, "2026-11-16T02:00:00Z", "2026-11-16T22:00:00Z"},
+		{sundays("Atlantic/Azores"), "2027-03-28T12:00:00Z", "2027-03-28T12:00:00Z"}, // days that begin at one o'clock
+		{sundays("Atlantic/Azores"), "2027-03-28T02:00:00Z", "2027-03-28T09:00:00Z"},
+		{sundays("America/Havana"), "2027-03-14T16:00:00Z", "2027-03-14T16:00:00Z"},
+		{sundays("America/Santiago"), "2027-09-05T15:00:00Z", "2027-09-05T15:00:00Z"},
+		{Window{Start: "09:00", End: "18:00", Timezone: "Atlantic/Azores"}, "2027-03-28T12:00:00Z", "2027-03-28T12:00:00Z"},
 	} {
 		now, err := time.Parse(time.RFC3339, c.now)
 		if err != nil {

@@ -161,9 +161,19 @@ func (b *Browser) Workspace() string {
 	return b.Must(200, "GET", "/auth/session", nil).Text("workspace.id")
 }
 
-// Join returns the browser of a new user who was invited by b into its workspace.
+// Verify follows the link to verify the user's address, unless it is verified.
+func (b *Browser) Verify() {
+	b.House.T.Helper()
+	session := b.Must(200, "GET", "/auth/session", nil)
+	if session.Value("user.email_verified") != true {
+		b.Must(200, "POST", "/auth/verify-email", map[string]any{"token": b.House.LastLetter(session.Text("user.email")).Token("/verify-email/")})
+	}
+}
+
+// Join returns the browser of a new user who was invited by b into its workspace. Who invites is verified.
 func (b *Browser) Join(email string, role api.Role) *Browser {
 	b.House.T.Helper()
+	b.Verify()
 	b.Must(201, "POST", "/workspaces/"+b.Workspace()+"/invitations", map[string]any{"email": email, "role": role})
 	token := b.House.LastLetter(email).Token("/invite/")
 	joined := b.House.Browser()
