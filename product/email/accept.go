@@ -263,10 +263,10 @@ func (s *Service) store(tx *db.Tx, all ...acceptance) error {
 	var recipients []Recipient
 	var events []event.Event
 	var items []queue.Item
+	if err := s.useTenants(tx, all); err != nil {
+		return err
+	}
 	for _, a := range all {
-		if err := s.tenants.Use(tx, a.email.Workspace, a.email.Tenant, int64(len(a.recipients)), a.email.CreatedAt); err != nil {
-			return err
-		}
 		if err := insertAttachments(tx, a.email, a.attachments); err != nil {
 			return err
 		}

@@ -10,7 +10,6 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/event"
-	"postrider/platform/space"
 	"postrider/product/domain"
 	"postrider/product/plan"
 	"postrider/product/template"
@@ -33,17 +32,17 @@ func (s *Service) Routes() []api.Route {
 		{Method: http.MethodGet, Path: "/emails", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrInvalidCursor},
 			Summary: "List emails, newest first.", Handler: api.Handle(s.handleList)},
 		{Method: http.MethodGet, Path: "/emails/{id}", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
-			Summary: "Get an email with its timeline.", Handler: api.Handle(s.handleGet)},
+			Summary: "Get an email with its timeline.", Handler: api.Handle(ofDomain(s, s.handleGet))},
 		{Method: http.MethodPatch, Path: "/emails/{id}", Scope: "email:send", Bucket: api.BucketWrite,
-			Errors: []*api.Error{api.ErrNotFound, ErrNotScheduled}, Summary: "Move a scheduled email to another time.", Handler: api.Handle(s.handleReschedule)},
+			Errors: []*api.Error{api.ErrNotFound, ErrNotScheduled}, Summary: "Move a scheduled email to another time.", Handler: api.Handle(ofDomain(s, s.handleReschedule))},
 		{Method: http.MethodPost, Path: "/emails/{id}/cancel", Scope: "email:send", Bucket: api.BucketWrite,
-			Errors: []*api.Error{api.ErrNotFound, ErrNotScheduled}, Summary: "Cancel a scheduled email.", Handler: api.Handle(s.handleCancel)},
+			Errors: []*api.Error{api.ErrNotFound, ErrNotScheduled}, Summary: "Cancel a scheduled email.", Handler: api.Handle(ofDomain(s, s.handleCancel))},
 		{Method: http.MethodPost, Path: "/emails/{id}/share", Scope: "email:read", Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound},
-			Summary: "Get a link at which anyone can read the email for a while.", Handler: api.Handle(s.handleShare)},
+			Summary: "Get a link at which anyone can read the email for a while.", Handler: api.Handle(ofDomain(s, s.handleShare))},
 		{Method: http.MethodGet, Path: "/emails/{id}/events", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
-			Summary: "List the events of an email.", Handler: api.Handle(s.handleEvents)},
+			Summary: "List the events of an email.", Handler: api.Handle(ofDomain(s, s.handleEvents))},
 		{Method: http.MethodGet, Path: "/emails/{id}/attempts", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
-			Summary: "List the delivery attempts of an email.", Handler: api.Handle(s.handleAttempts)},
+			Summary: "List the delivery attempts of an email.", Handler: api.Handle(ofDomain(s, s.handleAttempts))},
 	}...)
 }
 
@@ -121,7 +120,7 @@ func (a sendAnswer) SetHeaders(h http.Header) {
 
 func (s *Service) handleSend(ctx context.Context, caller api.Caller, r sendRequest) (sendAnswer, error) {
 	var wrong api.Fields
-	request := r.idempotency(&wrong, caller.Workspace)
+	request := r.idempotency(&wrong, caller)
 	r.Body.IdempotencyKey = request.Key
 	err := s.fromTemplate(ctx, caller.Workspace, &r.Body)
 	draft := r.Body.draft(&wrong, s.world.Clock.Now())
@@ -144,7 +143,7 @@ func (s *Service) handleSend(ctx context.Context, caller api.Caller, r sendReque
 }
 
 // idempotency names the request by its key, if it has a good one.
-func (r sendRequest) idempotency(wrong *api.Fields, ws space.ID) api.Idempotency {
+func (r sendRequest) idempotency(wrong *api.Fields, caller api.Caller) api.Idempotency {
 	key := api.CheckIdempotencyKey(wrong, r.IdempotencyKey, r.Body.IdempotencyKey)
 	if key == "" || wrong.Err() != nil {
 		return api.Idempotency{}
@@ -153,7 +152,7 @@ func (r sendRequest) idempotency(wrong *api.Fields, ws space.ID) api.Idempotency
 	if err != nil {
 		wrong.Add("_body", "Malformed JSON.")
 	}
-	return api.Idempotency{Workspace: ws, Operation: "POST /emails", Key: key, Hash: hash}
+	return api.Idempotency{Workspace: caller.Workspace, Operation: "POST /emails", Key: key, Hash: hash, Test: caller.Test}
 }
 
 func senderOf(caller api.Caller) Sender {
@@ -166,6 +165,7 @@ type idRequest struct {
 }
 
 func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery) (api.CursorPage[Row], error) {
+	q.domains = caller.DomainIDs
 	emails, next, err := s.list(ctx, caller.Workspace, q)
 	rows := make([]Row, len(emails))
 	for i, e := range emails {
@@ -198,7 +198,7 @@ func (s *Service) handleReschedule(ctx context.Context, caller api.Caller, r str
 
 type subListRequest struct {
 	idRequest
-	api.OffsetQuery
+	api.PageQuery
 	Recipient string `query:"recipient" doc:"Only what concerns this address." example:"ann@example.net"`
 }
 
@@ -211,7 +211,11 @@ func (s *Service) handleEvents(ctx context.Context, caller api.Caller, r subList
 		if err != nil {
 			return err
 		}
-		events, err := event.OfSubject(tx, caller.Workspace, string(e.ID), r.Recipient, r.Limit+1, r.Offset)
+		part, err := r.Part(false, func(id string) ([]any, error) { return event.KeysOf(tx, caller.Workspace, string(e.ID), id) })
+		if err != nil {
+			return err
+		}
+		events, err := event.PartOfSubject(tx, caller.Workspace, string(e.ID), r.Recipient, part, r.Limit+1, r.Offset)
 		if err != nil {
 			return err
 		}
@@ -231,7 +235,7 @@ func (s *Service) handleEvents(ctx context.Context, caller api.Caller, r subList
 				records[i].Deliveries, records[i].Published = refs, api.Time(refs[0].CreatedAt)
 			}
 		}
-		page = api.NewOpenPage(records, r.OffsetQuery)
+		page = api.NewPlacedPage(records, r.PageQuery, eventRecord.place)
 		return nil
 	})
 	return page, err
@@ -254,16 +258,27 @@ func (s *Service) handleAttempts(ctx context.Context, caller api.Caller, r subLi
 		if err != nil {
 			return err
 		}
-		total, err := countAttempts(tx, caller.Workspace, e.ID, r.Recipient)
+		part, err := r.Part(false, func(id string) ([]any, error) {
+			at, err := selectAttemptStart(tx, caller.Workspace, e.ID, id)
+			return []any{at, id}, err
+		})
 		if err != nil {
 			return err
 		}
-		attempts, err := selectAttempts(tx, caller.Workspace, e.ID, r.Recipient, r.Limit, r.Offset)
+		attempts, err := selectAttempts(tx, caller.Workspace, e.ID, r.Recipient, part, r.Limit+1, r.Offset)
+		if err != nil {
+			return err
+		}
 		records := make([]attemptRecord, len(attempts))
 		for i, a := range attempts {
 			records[i] = newAttemptRecord(e.ID, a)
 		}
-		page = api.NewPage(records, r.OffsetQuery, total)
+		page = api.NewPlacedPage(records, r.PageQuery, attemptRecord.place)
+		if r.Placed() {
+			return nil
+		}
+		total, err := countAttempts(tx, caller.Workspace, e.ID, r.Recipient)
+		page.Total = &total
 		return err
 	})
 	return page, err

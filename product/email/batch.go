@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"time"
 
+	"postrider/mail/report"
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/queue"
 	"postrider/product/domain"
+	"postrider/product/suppression"
 	"postrider/product/tenant"
 )
 
@@ -29,6 +31,10 @@ type batch struct {
 	stops map[RecipientID]*stop
 	// calledBack are the broadcasts whose mail the sender wants back; see findCalledBack.
 	calledBack map[string]bool
+	// unsent is what was counted for mail that ended before it was sent.
+	unsent uses
+	// full are emails that have failed because a mailbox was full.
+	full []suppression.Entry
 }
 
 type attemptRow struct {
@@ -43,7 +49,7 @@ func (s *Service) loadBatch(tx *db.Tx, items []queue.Item) (*batch, error) {
 		ids[i] = item.ID
 	}
 	b := &batch{service: s, tx: tx, emails: map[ID]*Email{}, recipients: map[RecipientID]*Recipient{},
-		changed: map[RecipientID]bool{}, touched: map[ID]bool{}}
+		changed: map[RecipientID]bool{}, touched: map[ID]bool{}, unsent: uses{}}
 	emails, err := lockEmailsOfRecipients(tx, ids)
 	if err != nil {
 		return nil, err
@@ -86,6 +92,7 @@ func (b *batch) fail(r *Recipient, why *Failure) {
 	was := b.change(r)
 	b.setState(r, Failed)
 	r.NextAttemptAt = time.Time{}
+	b.noteFull(r, report.Classify(report.Reply{Code: r.SMTPCode, Enhanced: r.Enhanced, Text: r.Response})) // as the last server said
 	e := b.emails[r.Email]
 	e.Failure = why
 	b.events = append(b.events, b.service.newEvent(e, nil, "email.failed", r.Address, b.tx.Now(), extras{change: was, Failed: why}))
@@ -105,6 +112,12 @@ func (b *batch) save(tx *db.Tx) error {
 	}
 	events, err := b.saveEmails(tx)
 	if err != nil {
+		return err
+	}
+	if err := b.service.giveBack(tx, b.unsent); err != nil {
+		return err
+	}
+	if _, err := b.service.suppressions.NoteSoftBounces(tx, b.full); err != nil {
 		return err
 	}
 	return event.Append(tx, events...)

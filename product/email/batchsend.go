@@ -22,12 +22,16 @@ func (s *Service) batchRoute(sendErrors []*api.Error) api.Route {
 
 // batchBody is a list of emails, bare or under the name emails. Each is read by itself, so that one that is broken does not hide
 // what is wrong with the others.
-type batchBody []json.RawMessage
+type batchBody struct {
+	emails         []json.RawMessage
+	idempotencyKey string
+}
 
 // JSONSchema describes both forms.
 func (batchBody) JSONSchema() map[string]any {
 	list := map[string]any{"type": "array", "items": map[string]any{"$ref": "#/components/schemas/EmailSendBody"}}
-	return map[string]any{"oneOf": []any{list, map[string]any{"type": "object", "properties": map[string]any{"emails": list}}}}
+	return map[string]any{"oneOf": []any{list, map[string]any{"type": "object", "properties": map[string]any{"emails": list,
+		"idempotency_key": map[string]any{"type": "string", "description": "The same as the header."}}}}}
 }
 
 // ReadBody reads either form. The list is cut without looking inside its elements, because each of them is decoded by itself.
@@ -35,7 +39,8 @@ func (b *batchBody) ReadBody(raw []byte) error {
 	list, err := api.SplitList(raw)
 	if err != nil {
 		var named struct {
-			Emails []json.RawMessage `json:"emails"`
+			Emails         []json.RawMessage `json:"emails"`
+			IdempotencyKey string            `json:"idempotency_key"`
 		}
 		if err := json.Unmarshal(raw, &named); err != nil {
 			var wrongType *json.UnmarshalTypeError
@@ -44,9 +49,9 @@ func (b *batchBody) ReadBody(raw []byte) error {
 			}
 			return err
 		}
-		list = named.Emails
+		list, b.idempotencyKey = named.Emails, named.IdempotencyKey
 	}
-	*b = list
+	b.emails = list
 	return nil
 }
 
@@ -89,17 +94,17 @@ func (a batchAnswer) Status() int {
 
 func (s *Service) handleBatch(ctx context.Context, caller api.Caller, r batchRequest) (batchAnswer, error) {
 	var wrong api.Fields
-	key := api.CheckIdempotencyKey(&wrong, r.IdempotencyKey, "")
+	key := api.CheckIdempotencyKey(&wrong, r.IdempotencyKey, r.Body.idempotencyKey)
 	if r.Validation != "" && r.Validation != "strict" && r.Validation != "permissive" {
 		wrong.Add("X-Batch-Validation", "Must be strict or permissive.")
 	}
-	if len(r.Body) < 1 || len(r.Body) > maxBatch {
+	if len(r.Body.emails) < 1 || len(r.Body.emails) > maxBatch {
 		wrong.Add("_body", fmt.Sprintf("Must hold 1 to %d emails.", maxBatch))
 	}
 	if err := wrong.Err(); err != nil {
 		return batchAnswer{}, err
 	}
-	request := api.Idempotency{Workspace: caller.Workspace, Operation: "POST /emails/batch", Key: key}
+	request := api.Idempotency{Workspace: caller.Workspace, Operation: "POST /emails/batch", Key: key, Test: caller.Test}
 	if key != "" {
 		hash, err := api.HashBody(r.Raw)
 		if err != nil {
@@ -109,7 +114,7 @@ func (s *Service) handleBatch(ctx context.Context, caller api.Caller, r batchReq
 	}
 	sender := senderOf(caller)
 	sender.Source = SourceBatch
-	return s.AcceptAll(ctx, sender, r.Body, r.Validation == "permissive", request)
+	return s.AcceptAll(ctx, sender, r.Body.emails, r.Validation == "permissive", request)
 }
 
 // AcceptAll accepts many emails in one transaction. Unless it is permissive, one that is refused refuses all.
@@ -164,7 +169,7 @@ func (s *Service) admitOne(ctx context.Context, sender Sender, raw json.RawMessa
 		return acceptance{}, api.Idempotency{}, err
 	}
 	var wrong api.Fields
-	request := api.Idempotency{Workspace: sender.Workspace, Operation: "POST /emails/batch item", Key: api.CheckIdempotencyKey(&wrong, "", body.IdempotencyKey)}
+	request := api.Idempotency{Workspace: sender.Workspace, Operation: "POST /emails/batch item", Key: api.CheckIdempotencyKey(&wrong, "", body.IdempotencyKey), Test: sender.Test}
 	draft := body.draft(&wrong, s.world.Clock.Now())
 	if err := wrong.Err(); err != nil {
 		return acceptance{}, request, err

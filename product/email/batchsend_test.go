@@ -112,6 +112,11 @@ func TestBatchAndItsEmailsCanBeRetried(t *testing.T) {
 		if two[0]["id"] != one["id"] || two[0]["idempotent"] != true || two[1]["idempotent"] != nil {
 			t.Errorf("%v, then %v", one, two)
 		}
+		named := map[string]any{"emails": []any{item("eve@example.org", nil)}, "idempotency_key": "batch:5678"}
+		first, again = sendBatch(in, named, nil), sendBatch(in, named, nil)
+		if again.Status != http.StatusOK || listed(first, "data")[0]["id"] != listed(again, "data")[0]["id"] {
+			t.Errorf("a key in the body: %d %s", again.Status, again.Raw)
+		}
 		in.Deliver()
 		if got := len(in.Mailbox("example.net")); got != 4 {
 			t.Errorf("%d messages for four people", got)

@@ -80,9 +80,7 @@ func (s *Service) Recall(tx *db.Tx, ids []ID) (recalled []ID, err error) {
 		if r == nil || r.State != Queued && (r.State != Sending || r.NextAttemptAt.IsZero()) {
 			continue // picked up since
 		}
-		if err := b.recall(r); err != nil {
-			return nil, err
-		}
+		b.recall(r)
 		recalled, done = append(recalled, r.Email), append(done, item.ID)
 	}
 	if err := queue.Finish(tx, done...); err != nil {
@@ -118,15 +116,12 @@ func (b *batch) isCalledBack(r *Recipient) bool {
 }
 
 // recall ends a recipient whose mail the sender called back.
-func (b *batch) recall(r *Recipient) error {
+func (b *batch) recall(r *Recipient) {
 	e := b.emails[r.Email]
 	b.recordLost(r)
 	was := b.change(r)
 	b.setState(r, Cancelled)
 	r.NextAttemptAt = time.Time{}
 	b.events = append(b.events, b.service.newEvent(e, nil, "email.cancelled", "", b.tx.Now(), extras{change: was}))
-	if err := b.service.plans.ReturnEmails(b.tx, e.Workspace, e.CreatedAt, 1); err != nil {
-		return err
-	}
-	return b.service.tenants.Return(b.tx, e.Workspace, e.Tenant, 1, e.CreatedAt)
+	b.unsent[useOf(e)]++
 }

@@ -28,10 +28,7 @@ func (s *Service) Cancel(ctx context.Context, ws space.ID, id string) (Record, e
 		if err := queue.Finish(tx, items...); err != nil {
 			return err
 		}
-		if err := s.plans.ReturnEmails(tx, ws, e.CreatedAt, int64(len(recipients))); err != nil {
-			return err
-		}
-		if err := s.tenants.Return(tx, ws, e.Tenant, int64(len(recipients)), e.CreatedAt); err != nil {
+		if err := s.giveBack(tx, uses{useOf(e): int64(len(recipients))}); err != nil {
 			return err
 		}
 		at := api.Time(tx.Now())

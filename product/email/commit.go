@@ -1,8 +1,11 @@
 package email
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
+	"slices"
 	"sync"
 
 	"postrider/platform/api"
@@ -120,37 +123,14 @@ func (s *Service) storePending(tx *db.Tx, joined []*pending) error {
 // chargePending counts the emails against plans and keys, and returns those that are to be stored. What became of each is noted
 // on it; the error means that the transaction cannot go on.
 func (s *Service) chargePending(tx *db.Tx, joined []*pending) ([]acceptance, error) {
-	type payer struct {
-		workspace space.ID
-		plan      plan.Name
-	}
-	unkeyed := map[payer][]*pending{}
+	owed := map[payer][]*pending{}
 	for _, p := range joined {
-		p.receipt, p.replayed, p.err = Receipt{}, false, nil
-		if p.request.Key == "" {
-			who := payer{p.sender.Workspace, p.sender.Plan}
-			unkeyed[who] = append(unkeyed[who], p)
-			continue
-		}
-		p.receipt, p.replayed, p.err = api.Once(tx, p.request, func() (Receipt, error) {
-			quota, err := s.plans.UseEmails(tx, p.sender.Workspace, p.sender.Plan, int64(len(p.rows.recipients)))
-			return p.rows.receipt(quota), err
-		})
-		if isFailure(p.err) {
-			return nil, p.err
-		}
+		who := payer{p.sender.Workspace, p.sender.Plan}
+		owed[who] = append(owed[who], p)
 	}
-	for who, list := range unkeyed {
-		counts := make([]int64, len(list))
-		for i, p := range list {
-			counts[i] = int64(len(p.rows.recipients))
-		}
-		quotas, refusals, err := s.plans.UseEmailsOfMany(tx, who.workspace, who.plan, counts)
-		if err != nil {
+	for _, who := range slices.SortedFunc(maps.Keys(owed), payer.compare) {
+		if err := s.charge(tx, who, owed[who]); err != nil {
 			return nil, err
-		}
-		for i, p := range list {
-			p.receipt, p.err = p.rows.receipt(quotas[i]), refusals[i]
 		}
 	}
 	var fresh []acceptance
@@ -160,6 +140,48 @@ func (s *Service) chargePending(tx *db.Tx, joined []*pending) ([]acceptance, err
 		}
 	}
 	return fresh, nil
+}
+
+// payer is whose plan emails count for. Payers are charged in one order everywhere: two nodes that lock the same rows in two orders would
+// wait for each other.
+type payer struct {
+	workspace space.ID
+	plan      plan.Name
+}
+
+func (p payer) compare(other payer) int {
+	return cmp.Or(cmp.Compare(p.workspace, other.workspace), cmp.Compare(p.plan, other.plan))
+}
+
+func (s *Service) charge(tx *db.Tx, who payer, joined []*pending) error {
+	var unkeyed []*pending
+	var counts []int64
+	for _, p := range joined {
+		p.receipt, p.replayed, p.err = Receipt{}, false, nil
+		count := int64(len(p.rows.recipients))
+		if p.request.Key == "" {
+			unkeyed, counts = append(unkeyed, p), append(counts, count)
+			continue
+		}
+		p.receipt, p.replayed, p.err = api.Once(tx, p.request, func() (Receipt, error) {
+			quota, err := s.plans.UseEmails(tx, who.workspace, who.plan, count)
+			return p.rows.receipt(quota), err
+		})
+		if isFailure(p.err) {
+			return p.err
+		}
+	}
+	if len(unkeyed) == 0 {
+		return nil
+	}
+	quotas, refusals, err := s.plans.UseEmailsOfMany(tx, who.workspace, who.plan, counts)
+	if err != nil {
+		return err
+	}
+	for i, p := range unkeyed {
+		p.receipt, p.err = p.rows.receipt(quotas[i]), refusals[i]
+	}
+	return nil
 }
 
 // isFailure tells trouble of ours from an answer to the caller.

@@ -36,9 +36,9 @@ func (s *Service) attachmentRoutes() []api.Route {
 	missing := []*api.Error{api.ErrNotFound}
 	return []api.Route{
 		{Method: http.MethodGet, Path: "/emails/{id}/attachments", Scope: "email:read", Bucket: api.BucketRead, Errors: missing,
-			Summary: "List the attachments of an email.", Handler: api.Handle(s.handleAttachments)},
+			Summary: "List the attachments of an email.", Handler: api.Handle(ofDomain(s, s.handleAttachments))},
 		{Method: http.MethodGet, Path: "/emails/{id}/attachments/{aid}", Scope: "email:read", Bucket: api.BucketRead, Errors: missing,
-			Summary: "Get one attachment of an email with a link to its content.", Handler: api.Handle(s.handleAttachment)},
+			Summary: "Get one attachment of an email with a link to its content.", Handler: api.Handle(ofDomain(s, s.handleAttachment))},
 	}
 }
 
@@ -55,6 +55,9 @@ type attachmentRecord struct {
 	URL         string   `json:"url" example:"https://mail.example.org/files/v1.eyJrIjoi"`
 	ExpiresAt   api.Time `json:"expires_at"`
 }
+
+// place is where a page after the attachment begins.
+func (r attachmentRecord) place() api.Cursor { return api.Cursor{ID: r.ID} }
 
 // fileLink is what a link stands for. It is sealed: nobody can read or change it.
 type fileLink struct {
@@ -120,7 +123,7 @@ func (s *Service) attachmentsOf(ctx context.Context, ws space.ID, id string) (at
 
 func (s *Service) handleAttachments(ctx context.Context, caller api.Caller, r struct {
 	idRequest
-	api.OffsetQuery
+	api.PageQuery
 }) (api.Page[attachmentRecord], error) {
 	if err := r.Check(maxPage); err != nil {
 		return api.Page[attachmentRecord]{}, err
@@ -129,11 +132,11 @@ func (s *Service) handleAttachments(ctx context.Context, caller api.Caller, r st
 	if err != nil {
 		return api.Page[attachmentRecord]{}, err
 	}
-	var records []attachmentRecord
-	for _, a := range all[min(r.Offset, len(all)):min(r.Offset+r.Limit, len(all))] {
-		records = append(records, s.newAttachmentRecord(caller.Workspace, ID(r.ID), a))
+	records := make([]attachmentRecord, len(all))
+	for i, a := range all {
+		records[i] = s.newAttachmentRecord(caller.Workspace, ID(r.ID), a)
 	}
-	return api.NewPage(records, r.OffsetQuery, int64(len(all))), nil
+	return api.Cut(records, r.PageQuery, false, attachmentRecord.place)
 }
 
 func (s *Service) handleAttachment(ctx context.Context, caller api.Caller, r struct {

@@ -28,6 +28,7 @@ type Draft struct {
 	Metadata        json.RawMessage
 	Files           []File
 	ScheduledAt     time.Time
+	scheduledAs     string // as the message says it: "in an hour" is another time at every try
 	DeliverWithin   time.Duration
 	TrackOpens      *bool
 	TrackClicks     *bool

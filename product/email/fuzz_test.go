@@ -32,7 +32,7 @@ func FuzzBatchesAreReadOrBlamed(f *testing.F) {
 		if batch.ReadBody(raw) != nil {
 			return
 		}
-		for _, one := range batch {
+		for _, one := range batch.emails {
 			var body sendBody
 			_ = api.Decode(one, &body) // each is refused by itself
 		}

@@ -42,6 +42,36 @@ func TestSameKeyAndBodyIsAnsweredWithTheFirstEmail(t *testing.T) {
 	})
 }
 
+func TestWhatATestKeySentDoesNotAnswerForALiveOne(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		made := in.Browse(http.MethodPost, "/v1/api-keys", fields{"name": "trial", "preset": "sending_access", "mode": "test"})
+		testKey := made.Text("key")
+		header := map[string]string{"Idempotency-Key": "order-12"}
+		batch := []fields{letter(fields{"idempotency_key": "order-34"})}
+		for path, body := range map[string]any{"/emails": letter(nil), "/emails/batch": batch} {
+			if tried := in.CallAs(testKey, http.MethodPost, path, body, header); tried.Status != http.StatusAccepted {
+				t.Fatalf("%s with a test key: %d %s", path, tried.Status, tried.Raw)
+			}
+
+			sent := in.CallAs(in.Key, http.MethodPost, path, body, header)
+
+			if sent.Status != http.StatusAccepted || sent.Body["idempotent"] == true {
+				t.Errorf("%s: %d %s", path, sent.Status, sent.Raw)
+			}
+			for _, key := range []string{testKey, in.Key} {
+				if again := in.CallAs(key, http.MethodPost, path, body, header); again.Body["idempotent"] != true {
+					t.Errorf("%s again: %d %s", path, again.Status, again.Raw)
+				}
+			}
+		}
+		in.Deliver()
+		if n := len(in.Mailbox("ann@example.net")); n != 2 {
+			t.Errorf("%d mails arrived", n)
+		}
+	})
+}
+
 func TestKeyMayStandInTheHeaderOrTheBody(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

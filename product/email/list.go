@@ -18,7 +18,7 @@ const maxPage = 200
 
 // listQuery are the filters and the place of a page of emails.
 type listQuery struct {
-	Limit     int       `query:"limit" doc:"Rows of a page, at most 200." example:"50"`
+	api.OffsetQuery
 	Cursor    string    `query:"cursor" doc:"next_cursor of the page before, unchanged."`
 	After     string    `query:"after" doc:"Id of the last email of the page before."`
 	Before    string    `query:"before" doc:"Id of the first email of the page after."`
@@ -37,24 +37,21 @@ type listQuery struct {
 	Until     time.Time `query:"until" doc:"Created before."`
 	Start     time.Time `query:"start" doc:"The same as since."`
 	End       time.Time `query:"end" doc:"The same as until."`
+
+	// domains are all that the caller may see, unless there are none.
+	domains []string
 }
 
 func (q *listQuery) check() error {
 	var wrong api.Fields
-	if q.Limit == 0 {
-		q.Limit = api.DefaultLimit
-	}
-	if q.Limit < 1 || q.Limit > maxPage {
-		wrong.Add("limit", fmt.Sprintf("Must be between 1 and %d.", maxPage))
-	}
 	places := 0
-	for _, place := range []string{q.Cursor, q.After, q.Before} {
-		if place != "" {
+	for _, given := range []bool{q.Cursor != "", q.After != "", q.Before != "", q.Offset != 0} {
+		if given {
 			places++
 		}
 	}
 	if places > 1 {
-		wrong.Add("cursor", "Only one of cursor, after and before can be given.")
+		wrong.Add("cursor", "Only one of cursor, after, before and offset can be given.")
 	}
 	if q.Order != "" && q.Order != "asc" && q.Order != "desc" {
 		wrong.Add("order", "Must be asc or desc.")
@@ -88,7 +85,7 @@ func (q *listQuery) check() error {
 	if q.Until.IsZero() {
 		q.Until = q.End
 	}
-	return wrong.Err()
+	return errors.Join(wrong.Err(), q.OffsetQuery.Check(maxPage))
 }
 
 // name is the query without its place: a cursor is bound to it.

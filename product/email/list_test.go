@@ -167,9 +167,11 @@ func TestQueriesThatMakeNoSenseAreRefused(t *testing.T) {
 		field, about string
 	}{
 		"limit above 200":   {[]string{"limit", "201"}, "limit", "Must be between 1 and 200."},
-		"negative limit":    {[]string{"limit", "-1"}, "limit", "Must be between 1 and 200."},
+		"negative limit":    {[]string{"limit", "-1"}, "limit", "Must be at least 1."},
 		"limit in words":    {[]string{"limit", "ten"}, "limit", "Must be a whole number."},
-		"two places":        {[]string{"after", id, "before", id}, "cursor", "Only one of cursor, after and before can be given."},
+		"no rows":           {[]string{"limit", "0"}, "limit", "Must be at least 1."},
+		"two places":        {[]string{"after", id, "before", id}, "cursor", "Only one of cursor, after, before and offset can be given."},
+		"place and offset":  {[]string{"after", id, "offset", "3"}, "cursor", "Only one of cursor, after, before and offset can be given."},
 		"order":             {[]string{"order", "up"}, "order", "Must be asc or desc."},
 		"status":            {[]string{"status", "queued,lost"}, "status", `"lost" is not a state of an email.`},
 		"tag without value": {[]string{"tag", "welcome"}, "tag", "Must have the form name:value."},

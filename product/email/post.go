@@ -88,7 +88,7 @@ func (s *Service) acceptReadyMade(ctx context.Context, sender Sender, draft Draf
 	rows.email.Attachments = files.files
 	request := api.Idempotency{}
 	if draft.IdempotencyKey != "" {
-		request = api.Idempotency{Workspace: sender.Workspace, Operation: "SMTP", Key: draft.IdempotencyKey, Hash: files.sum(draft)}
+		request = api.Idempotency{Workspace: sender.Workspace, Operation: "SMTP", Key: draft.IdempotencyKey, Hash: files.sum(draft), Test: sender.Test}
 	}
 	return s.commit(ctx, sender, rows, request)
 }
@@ -250,7 +250,7 @@ func (s *Service) inspectFile(ctx context.Context, r io.Reader) error {
 
 // sum tells messages apart by what they say. A program that tries again gives the same message a new date and new boundaries.
 func (i inspection) sum(d Draft) string {
-	fmt.Fprintf(i.hash, "\n%q %q %q %q %q %q %s", d.From, d.To, d.Cc, d.Bcc, d.Subject, d.Tags, d.ScheduledAt)
+	fmt.Fprintf(i.hash, "\n%q %q %q %q %q %q %s", d.From, d.To, d.Cc, d.Bcc, d.Subject, d.Tags, d.scheduledAs)
 	return hex.EncodeToString(i.hash.Sum(nil))
 }
 

@@ -92,7 +92,7 @@ func (h *postedHeader) readControl(wrong *api.Fields, name, value string, now ti
 	case isTag:
 		h.draft.Tags = append(h.draft.Tags, Tag{Name: tag, Value: value})
 	case name == fieldSchedule:
-		h.draft.ScheduledAt = checkSchedule(wrong, value, now)
+		h.draft.ScheduledAt, h.draft.scheduledAs = checkSchedule(wrong, value, now), value
 	case name == fieldIdempotency:
 		h.draft.IdempotencyKey = api.CheckIdempotencyKey(wrong, value, h.draft.IdempotencyKey)
 	case name == fieldTopic:

@@ -67,9 +67,7 @@ func (s *Service) Record(tx *db.Tx, outcomes []Outcome) error {
 		case r.State != Sending:
 		case o.Decision == CalledBack:
 			r.NextAttemptAt = o.Attempt.FinishedAt // the attempt is known of
-			if err := b.recall(r); err != nil {
-				return err
-			}
+			b.recall(r)
 		default:
 			b.apply(r, o)
 		}

@@ -81,16 +81,15 @@ func (b *batch) bouncedLater(r *Recipient, told Reported, headers map[string]str
 		}
 		bounce.Suppressed = told.Bounce.Class.Suppress && b.service.countsForList(e, r.Address)
 		b.setState(r, Bounced)
-		r.Bounce, r.Enhanced, r.Response = bounce, told.Bounce.Enhanced, told.Bounce.Message
+		r.Bounce, r.SMTPCode, r.Enhanced, r.Response = bounce, 0, told.Bounce.Enhanced, told.Bounce.Message
+		b.noteFull(r, told.Bounce.Class)
 		e.Failure = &Failure{Reason: string(told.Bounce.Class.Category), Message: told.Bounce.Message}
 	}
 	b.events = append(b.events, b.service.newEvent(e, headers, "email.bounced", r.Address, told.At, extras{change: was, Bounce: bounce}))
 	if !bounce.Suppressed {
 		return nil
 	}
-	_, err := b.service.suppressions.AddMany(b.tx, []suppression.Entry{{Workspace: r.Workspace, Address: r.Address, Reason: suppression.Bounce,
-		EmailID: string(e.ID), DomainID: string(e.Domain), TenantID: e.Tenant, Detail: suppression.BounceDetail{Class: bounce.Class,
-			Category: bounce.Category, Enhanced: bounce.Enhanced, Message: bounce.Message}}})
+	_, err := b.service.suppressions.AddMany(b.tx, []suppression.Entry{b.entry(r, told.Bounce.Class, 0, told.Bounce.Enhanced, told.Bounce.Message)})
 	return err
 }
 

@@ -3,6 +3,7 @@ package email
 import (
 	"encoding/json"
 	"errors"
+	"time"
 
 	"postrider/platform/blob"
 	"postrider/platform/db"
@@ -248,7 +249,8 @@ type storedAttempt struct {
 	recipient string
 }
 
-func selectAttempts(tx *db.Tx, ws space.ID, id ID, recipient string, limit, offset int) ([]storedAttempt, error) {
+func selectAttempts(tx *db.Tx, ws space.ID, id ID, recipient string, part db.Keyset, limit, offset int) ([]storedAttempt, error) {
+	condition, args := part.Where("workspace_id = $1 AND email_id = $2 AND ($3 = '' OR recipient = $3)", []any{ws, id, recipient, limit, offset}, "started_at", "id")
 	return db.All(tx, func(s db.Scanner) (a storedAttempt, err error) {
 		var details string
 		if err := s.Scan(&a.ID, &a.Number, &a.recipient, &a.Outcome, &a.Stage, db.Time(&a.StartedAt), db.Time(&a.FinishedAt), db.Time(&a.NextAt),
@@ -258,9 +260,15 @@ func selectAttempts(tx *db.Tx, ws space.ID, id ID, recipient string, limit, offs
 		return a, json.Unmarshal([]byte(details), &a.AttemptDetails)
 	}, `
 		SELECT id, number, recipient, outcome, stage, started_at, finished_at, next_at, details FROM email_attempt
-		WHERE workspace_id = $1 AND email_id = $2 AND ($3 = '' OR recipient = $3)
-		ORDER BY started_at, id
-		LIMIT $4 OFFSET $5`, ws, id, recipient, limit, offset)
+		WHERE `+condition+`
+		ORDER BY `+part.Order("started_at", "id")+`
+		LIMIT $4 OFFSET $5`, args...)
+}
+
+func selectAttemptStart(tx *db.Tx, ws space.ID, id ID, attempt string) (time.Time, error) {
+	return db.One(tx, db.Moment, `
+		SELECT started_at FROM email_attempt
+		WHERE workspace_id = $1 AND email_id = $2 AND id = $3`, ws, id, attempt)
 }
 
 func countAttempts(tx *db.Tx, ws space.ID, id ID, recipient string) (int64, error) {

@@ -45,6 +45,12 @@ func (p *pageQuery) filter(q listQuery) {
 			p.whole = append(p.whole, db.Words(q.Domain)...)
 		}
 	}
+	if len(q.domains) > 0 {
+		p.add("domain_id {in ?}", q.domains)
+	}
+	if len(q.domains) == 1 {
+		p.whole = append(p.whole, wordOfDomain(q.domains[0]))
+	}
 	if q.Search != "" {
 		p.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
 		p.asked = append(p.asked, wordsAsked(q.Search)...)
@@ -113,12 +119,12 @@ func selectPage(tx *db.Tx, ws space.ID, q listQuery, place *api.Cursor) ([]Email
 			return nil, err
 		}
 	}
-	p.args = append(p.args, q.Limit+1)
+	p.args = append(p.args, q.Limit+1, q.Offset)
 	return db.All(tx, scanEmail, fmt.Sprintf(`
 		SELECT `+emailColumns+` FROM %s
 		WHERE %s
 		ORDER BY %s
-		LIMIT $%d`, tables, strings.Join(p.where, " AND "), order, len(p.args)), p.args...)
+		LIMIT $%d OFFSET $%d`, tables, strings.Join(p.where, " AND "), order, len(p.args)-1, len(p.args)), p.args...)
 }
 
 // askIndex asks the word index for the words, in the time that the page can be of. What people typed is first taken for whole

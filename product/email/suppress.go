@@ -61,7 +61,7 @@ func (s *Service) countsForList(e *Email, address string) bool {
 }
 
 // suppress ends a recipient who is on the list. What was counted for it is given back.
-func (b *batch) suppress(r *Recipient, why *stop) error {
+func (b *batch) suppress(r *Recipient, why *stop) {
 	b.recordLost(r)
 	b.queue(r)
 	was := b.change(r)
@@ -70,10 +70,7 @@ func (b *batch) suppress(r *Recipient, why *stop) error {
 	e := b.emails[r.Email]
 	e.Failure = &Failure{Reason: why.reason, Message: why.message}
 	b.events = append(b.events, b.service.newEvent(e, nil, "email.suppressed", r.Address, b.tx.Now(), extras{change: was, Suppressed: &suppressedFacts{"OnAccountSuppressionList", why.reason, why.message, []string{}}}))
-	if err := b.service.plans.ReturnEmails(b.tx, e.Workspace, e.CreatedAt, 1); err != nil {
-		return err
-	}
-	return b.service.tenants.Return(b.tx, e.Workspace, e.Tenant, 1, e.CreatedAt)
+	b.unsent[useOf(e)]++
 }
 
 // UnsubscribeLink is where the recipient of a mail unsubscribes. A message that is only looked at has no recipient yet.
@@ -83,31 +80,32 @@ func (s *Service) UnsubscribeLink(t Taken) string {
 }
 
 // entry is what the list is told of a refusal.
-func (b *batch) entry(r *Recipient, o Outcome, reason suppression.Reason) suppression.Entry {
+func (b *batch) entry(r *Recipient, class report.Verdict, code int, enhanced, message string) suppression.Entry {
 	e := b.emails[r.Email]
-	return suppression.Entry{Workspace: r.Workspace, Address: r.Address, Reason: reason, EmailID: string(e.ID), DomainID: string(e.Domain), TenantID: e.Tenant,
-		Detail: suppression.BounceDetail{Class: string(o.Class.Class), Category: string(o.Class.Category), SMTPCode: o.Attempt.Code,
-			Enhanced: o.Attempt.Enhanced, Message: o.Attempt.Response}}
+	return suppression.Entry{Workspace: r.Workspace, Address: r.Address, Reason: suppression.Bounce, EmailID: string(e.ID), DomainID: string(e.Domain), TenantID: e.Tenant,
+		Detail: suppression.BounceDetail{Class: string(class.Class), Category: string(class.Category), SMTPCode: code, Enhanced: enhanced, Message: message}}
 }
 
-// noteRefusals puts addresses on the list that do not exist, and counts full mailboxes: one that stays full is as good as none.
+// noteRefusals puts addresses on the list that do not exist, and counts full mailboxes.
 func (b *batch) noteRefusals(outcomes []Outcome) error {
-	var bounced, full []suppression.Entry
+	var bounced []suppression.Entry
 	for _, o := range outcomes {
 		r, ok := b.recipients[o.Taken.Recipient.ID]
-		if !ok || !b.service.countsForList(b.emails[r.Email], r.Address) {
+		if !ok || o.Decision != Refused || r.State != Bounced {
 			continue
 		}
-		switch {
-		case o.Decision == Refused && o.Class.Suppress && r.State == Bounced:
-			bounced = append(bounced, b.entry(r, o, suppression.Bounce))
-		case o.Decision == GivenUp && o.Class.Category == report.MailboxFull && r.State == Failed:
-			full = append(full, b.entry(r, o, suppression.Bounce))
+		if o.Class.Suppress && b.service.countsForList(b.emails[r.Email], r.Address) {
+			bounced = append(bounced, b.entry(r, o.Class, o.Attempt.Code, o.Attempt.Enhanced, o.Attempt.Response))
 		}
+		b.noteFull(r, o.Class)
 	}
-	if _, err := b.service.suppressions.AddMany(b.tx, bounced); err != nil {
-		return err
-	}
-	_, err := b.service.suppressions.NoteSoftBounces(b.tx, full)
+	_, err := b.service.suppressions.AddMany(b.tx, bounced)
 	return err
+}
+
+// noteFull counts an email that has failed because a mailbox was full: one that stays full is as good as none.
+func (b *batch) noteFull(r *Recipient, class report.Verdict) {
+	if class.Category == report.MailboxFull && b.service.countsForList(b.emails[r.Email], r.Address) {
+		b.full = append(b.full, b.entry(r, class, r.SMTPCode, r.Enhanced, r.Response))
+	}
 }

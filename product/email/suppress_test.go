@@ -63,6 +63,43 @@ func TestAddressesThatDoNotExistAreNotMailedAgain(t *testing.T) {
 	})
 }
 
+func TestAMailboxThatStaysFullIsNotMailedAnyMore(t *testing.T) {
+	t.Parallel()
+	for name, within := range map[string]int{"refused in the end": 0, "expired": 300} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+				body := fields{"to": "full@example.net"}
+				if within > 0 {
+					body["deliver_within_sec"] = within
+				}
+				for range 5 {
+					if list := in.Call(http.MethodGet, "/suppressions", nil); len(rows(list)) != 0 {
+						t.Fatalf("on the list too early: %s", list.Raw)
+					}
+					id := accepted(t, in, body)
+					for range 4 {
+						in.Deliver()
+						in.Clock.Advance(time.Hour)
+					}
+					if got := in.Email(id).Text("status"); got != "bounced" && got != "failed" {
+						t.Fatalf("%s", got)
+					}
+				}
+				entry := in.Call(http.MethodGet, "/suppressions/full@example.net", nil)
+				if entry.Text("reason") != "bounce" || entry.Text("detail", "category") != "mailbox_full" || entry.Text("detail", "smtp_code") != "552" {
+					t.Fatalf("%s", entry.Raw)
+				}
+				sixth := accepted(t, in, fields{"to": "full@example.net"})
+				in.Deliver()
+				if got := in.Email(sixth).Text("status"); got != "suppressed" {
+					t.Errorf("the sixth is %s", got)
+				}
+			})
+		})
+	}
+}
+
 func TestWhatTheListStopsIsNotCounted(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

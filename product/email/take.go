@@ -47,18 +47,14 @@ func (s *Service) Take(tx *db.Tx, items []queue.Item) ([]Taken, error) {
 	for _, item := range items {
 		r, ok := batch.recipients[RecipientID(item.ID)]
 		if ok && batch.isCalledBack(r) {
-			if err := batch.recall(r); err != nil {
-				return nil, err
-			}
+			batch.recall(r)
 		}
 		if !ok || batch.settledAlready(r) {
 			done = append(done, item.ID)
 			continue
 		}
 		if stop := batch.stops[r.ID]; stop != nil {
-			if err := batch.suppress(r, stop); err != nil {
-				return nil, err
-			}
+			batch.suppress(r, stop)
 			done = append(done, item.ID)
 			continue
 		}

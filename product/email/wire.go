@@ -2,6 +2,7 @@ package email
 
 import (
 	"encoding/json"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/product/webhook"
@@ -103,6 +104,9 @@ type eventRecord struct {
 	Deliveries []webhook.DeliveryRef `json:"deliveries"`
 }
 
+// place is where a page after the event begins.
+func (r eventRecord) place() api.Cursor { return api.Cursor{ID: r.ID, At: time.Time(r.OccurredAt)} }
+
 type attemptRecord struct {
 	Object     string         `json:"object" example:"attempt"`
 	ID         string         `json:"id" example:"0193a1ef-1400-7000-8000-000000000001"`
@@ -130,6 +134,9 @@ type attemptRecord struct {
 	NextAt     api.Time       `json:"next_attempt_at"`
 	Dialogue   []Step         `json:"dialogue" doc:"What was said, in order; long dialogues and replies are cut."`
 }
+
+// place is where a page after the attempt begins.
+func (r attemptRecord) place() api.Cursor { return api.Cursor{ID: r.ID, At: time.Time(r.StartedAt)} }
 
 func newRow(e Email) Row {
 	provider := e.Provider
