@@ -139,7 +139,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	hosts := domain.Hosts{Service: settings.ServiceDomain}
 	a.Nodes = node.New(w, d, node.Config{ID: node.ID(settings.Delivery.Node), Name: settings.NodeName, Hostname: settings.Delivery.Hello, Sources: settings.Delivery.Sources.Sources, Checks: settings.Checks, Receives: settings.Receives, SPF: hosts.SPF(),
 		MX: hosts.MX()[0], Bounces: hosts.Bounces(), Tracking: hosts.Tracking()}, func(id node.ID) queue.Lane { return email.LaneOf(string(id)) })
-	a.Domains = domain.New(w, d, keys, a.Plans, hosts, a.Nodes.Exists, func(ctx context.Context) []domain.HealthCheck { return a.Inbound.Checks(ctx) })
+	a.Domains = domain.New(w, d, keys, a.Plans, hosts, a.Nodes, func(ctx context.Context) []domain.HealthCheck { return a.Inbound.Checks(ctx) })
 	a.Tenants = tenant.New(w, d, a.Plans, a.Domains, a.Nodes.Exists)
 	a.DNS = dnsprovider.New(w, d, keys, a.Accounts, a.Domains, settings.DNS)
 	a.Keys = apikey.New(w, d, a.Accounts, a.Domains.Exist)
@@ -159,7 +159,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		Fetcher: email.NewFetcher(httpout.Config{Policy: settings.Outbound, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock})})
 	a.Audience = audience.New(w, d, audience.Parts{Keys: keys, Blobs: blobs, Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions,
 		Emails: a.Emails, Webhooks: a.Webhooks, Logs: a.Logs, BaseURL: settings.BaseURL, Node: settings.Delivery.Node,
-		InUse: a.usesOf})
+		InUse: a.usesOf, Forget: a.forget})
 	a.Broadcasts = broadcast.New(w, d, broadcast.Parts{Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions, Emails: a.Emails,
 		Audience: a.Audience, Node: settings.Delivery.Node})
 	a.Automations = a.newAutomations(keys, settings)
@@ -176,7 +176,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		Spam: settings.Spam, Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
 
 	settings.API.World, settings.API.DB, settings.API.Keys, settings.API.Sessions = w, d, a.Keys, a.Accounts
-	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.noteRequest
+	settings.API.Rates, settings.API.Info, settings.API.Observe, settings.API.Cursors = a.Plans.RateOf, Info, a.noteRequest, cursors
 	settings.API.Fallback = a.newDashboard(settings)
 	a.API = api.NewServer(settings.API, a.Routes())
 	a.Submission = submission.New(w, a.API, a.Emails, hosts.MX()[0])

@@ -21,6 +21,9 @@ func (s *APIKeys) All(ctx context.Context, params ListAPIKeysParams, options ...
 	return all(params.Offset, func(offset int, cursor string) (*Page[ApikeyRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -46,6 +49,14 @@ type ListAPIKeysParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// active, expired or revoked.
 	Status []string
 	// Part of the name or of the prefix.
@@ -56,6 +67,10 @@ func (p ListAPIKeysParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.text("search", p.Search)
 	return url.Values(q)

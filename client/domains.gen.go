@@ -21,6 +21,9 @@ func (s *Domains) All(ctx context.Context, params ListDomainsParams, options ...
 	return all(params.Offset, func(offset int, cursor string) (*Page[DomainRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -94,6 +97,14 @@ type ListDomainsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Only verified, or only other domains.
 	Verified *bool
 	// Only domains of this status.
@@ -108,6 +119,10 @@ func (p ListDomainsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.flag("verified", p.Verified)
 	q.text("status", p.Status)
 	q.text("search", p.Search)

@@ -19,10 +19,11 @@ func (s *Emails) List(ctx context.Context, params ListEmailsParams, options ...C
 
 // All is List from page to page, to the end of the list.
 func (s *Emails) All(ctx context.Context, params ListEmailsParams, options ...CallOption) iter.Seq2[EmailRow, error] {
-	return all(0, func(offset int, cursor string) (*Page[EmailRow], error) {
+	return all(params.Offset, func(offset int, cursor string) (*Page[EmailRow], error) {
 		page := params
+		page.Offset = offset
 		if cursor != "" {
-			page.Cursor = cursor
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
 		}
 		return s.List(ctx, page, options...)
 	})
@@ -67,6 +68,9 @@ func (s *Emails) AllReceivingForwarding(ctx context.Context, params ListEmailsRe
 	return all(params.Offset, func(offset int, cursor string) (*Page[InboundRuleRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListReceivingForwarding(ctx, page, options...)
 	})
 }
@@ -150,6 +154,9 @@ func (s *Emails) AllAttachments(ctx context.Context, id string, params ListEmail
 	return all(params.Offset, func(offset int, cursor string) (*Page[EmailAttachmentRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListAttachments(ctx, id, page, options...)
 	})
 }
@@ -169,6 +176,9 @@ func (s *Emails) AllAttempts(ctx context.Context, id string, params ListEmailAtt
 	return all(params.Offset, func(offset int, cursor string) (*Page[EmailAttemptRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListAttempts(ctx, id, page, options...)
 	})
 }
@@ -188,6 +198,9 @@ func (s *Emails) AllEvents(ctx context.Context, id string, params ListEmailEvent
 	return all(params.Offset, func(offset int, cursor string) (*Page[EmailEventRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListEvents(ctx, id, page, options...)
 	})
 }
@@ -220,12 +233,24 @@ type ListEmailAttachmentsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 }
 
 func (p ListEmailAttachmentsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	return url.Values(q)
 }
 
@@ -235,6 +260,14 @@ type ListEmailAttemptsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Only what concerns this address.
 	Recipient string
 }
@@ -243,6 +276,10 @@ func (p ListEmailAttemptsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("recipient", p.Recipient)
 	return url.Values(q)
 }
@@ -253,6 +290,14 @@ type ListEmailEventsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Only what concerns this address.
 	Recipient string
 }
@@ -261,14 +306,20 @@ func (p ListEmailEventsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("recipient", p.Recipient)
 	return url.Values(q)
 }
 
 // ListEmailsParams are the parameters of GET /v1/emails; what is empty is not asked for.
 type ListEmailsParams struct {
-	// Rows of a page, at most 200.
+	// Rows of a page.
 	Limit int
+	// Rows to skip.
+	Offset int
 	// next_cursor of the page before, unchanged.
 	Cursor string
 	// Id of the last email of the page before.
@@ -310,6 +361,7 @@ type ListEmailsParams struct {
 func (p ListEmailsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
+	q.number("offset", p.Offset)
 	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
@@ -352,6 +404,14 @@ type ListEmailsReceivingForwardingParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Only rules of this domain.
 	DomainID string
 	// Only rules that are on, or off.
@@ -362,6 +422,10 @@ func (p ListEmailsReceivingForwardingParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("domain_id", p.DomainID)
 	q.flag("enabled", p.Enabled)
 	return url.Values(q)

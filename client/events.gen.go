@@ -41,7 +41,7 @@ func (s *Events) GetStream(ctx context.Context, params GetEventsStreamParams, op
 	return s.client.open(ctx, call{method: "GET", path: "/v1/events/stream", query: params.values(), accept: "text/event-stream"}, options)
 }
 
-// Delete calls DELETE /v1/events/{id}: delete an event. Automations go on with its name. Needs the scope `automation:manage`. Counted in the rate limit `write`.
+// Delete calls DELETE /v1/events/{id}: delete an event that begins no automation. Needs the scope `automation:manage`. Counted in the rate limit `write`.
 func (s *Events) Delete(ctx context.Context, id string, options ...CallOption) (*APIDeleted, error) {
 	return do[APIDeleted](ctx, s.client, call{method: "DELETE", path: "/v1/events/" + url.PathEscape(id)}, options)
 }

@@ -22,6 +22,9 @@ func (s *Logs) All(ctx context.Context, params ListLogsParams, options ...CallOp
 	return all(params.Offset, func(offset int, cursor string) (*Page[LogsRow], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -90,6 +93,14 @@ type ListLogsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Words of the entry: an address, a subject, a path, an id.
 	Search string
 	// 2xx, 4xx, 5xx or a code for requests; a state such as delivered for mail.
@@ -120,6 +131,10 @@ func (p ListLogsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("search", p.Search)
 	q.texts("status", p.Status)
 	q.texts("kind", p.Kind)

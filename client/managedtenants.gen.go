@@ -21,11 +21,14 @@ func (s *ManagedTenants) All(ctx context.Context, params ListManagedTenantsParam
 	return all(params.Offset, func(offset int, cursor string) (*Page[TenantRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		answer, err := s.List(ctx, page, options...)
 		if err != nil {
 			return nil, err
 		}
-		return &Page[TenantRecord]{Data: answer.Data, HasMore: answer.HasMore}, nil
+		return &Page[TenantRecord]{Data: answer.Data, HasMore: answer.HasMore, NextCursor: answer.NextCursor}, nil
 	})
 }
 
@@ -70,6 +73,14 @@ type ListManagedTenantsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// active or paused.
 	Status []string
 	// Part of the name or of the external id.
@@ -82,6 +93,10 @@ func (p ListManagedTenantsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.text("search", p.Search)
 	q.texts("external_id", p.ExternalID)

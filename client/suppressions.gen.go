@@ -22,6 +22,9 @@ func (s *Suppressions) All(ctx context.Context, params ListSuppressionsParams, o
 	return all(params.Offset, func(offset int, cursor string) (*Page[SuppressionRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -65,6 +68,14 @@ type ListSuppressionsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// bounce, complaint, unsubscribe, manual or invalid.
 	Reason []string
 	// bounce, complaint or manual.
@@ -83,6 +94,10 @@ func (p ListSuppressionsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("reason", p.Reason)
 	q.texts("origin", p.Origin)
 	q.texts("email", p.Email)

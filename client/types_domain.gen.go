@@ -105,7 +105,10 @@ type DomainRegistration struct {
 	OpenTracking bool   `json:"open_tracking,omitzero"`
 	// inherit, direct or relay.
 	Provider string `json:"provider,omitzero"`
-	Region   string `json:"region,omitzero"`
+	// A region of sending nodes.
+	Region string `json:"region,omitzero"`
+	// The node that alone delivers for the domain.
+	SendingNodeID string `json:"sending_node_id,omitzero"`
 	// opportunistic or enforced.
 	TLS string `json:"tls,omitzero"`
 	// Label of tracking links.
@@ -115,6 +118,7 @@ type DomainRegistration struct {
 // DomainRegistrationCapabilities is part of DomainRegistration.
 type DomainRegistrationCapabilities struct {
 	Receiving string `json:"receiving,omitzero"`
+	Sending   string `json:"sending,omitzero"`
 }
 
 // DomainUpdate is the body of PATCH /v1/domains/{id}.

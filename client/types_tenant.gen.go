@@ -83,13 +83,14 @@ type TenantNewTenant struct {
 
 // TenantPage is the answer to GET /v1/managed-tenants.
 type TenantPage struct {
-	Data    []TenantRecord `json:"data,omitzero"`
-	HasMore bool           `json:"has_more,omitzero"`
-	Limit   int64          `json:"limit,omitzero"`
-	Limits  TenantLimits   `json:"limits,omitzero"`
-	Object  string         `json:"object,omitzero"`
-	Offset  int64          `json:"offset,omitzero"`
-	Total   *int64         `json:"total,omitempty"`
+	Data       []TenantRecord `json:"data,omitzero"`
+	HasMore    bool           `json:"has_more,omitzero"`
+	Limit      int64          `json:"limit,omitzero"`
+	Limits     TenantLimits   `json:"limits,omitzero"`
+	NextCursor string         `json:"next_cursor,omitzero"`
+	Object     string         `json:"object,omitzero"`
+	Offset     int64          `json:"offset,omitzero"`
+	Total      *int64         `json:"total,omitempty"`
 }
 
 // TenantRecord is part of TenantPage.

@@ -22,6 +22,9 @@ func (s *WebhookDeliveries) All(ctx context.Context, params ListWebhookDeliverie
 	return all(params.Offset, func(offset int, cursor string) (*Page[WebhookDeliveryRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -42,6 +45,14 @@ type ListWebhookDeliveriesParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// pending, retrying, delivered, failed or cancelled.
 	Status []string
 	// Types of events.
@@ -60,6 +71,10 @@ func (p ListWebhookDeliveriesParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.texts("event", p.Event)
 	q.texts("webhook_id", p.WebhookID)

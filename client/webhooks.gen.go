@@ -22,6 +22,9 @@ func (s *Webhooks) All(ctx context.Context, params ListWebhooksParams, options .
 	return all(params.Offset, func(offset int, cursor string) (*Page[WebhookRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -56,16 +59,19 @@ func (s *Webhooks) AllDeliveries(ctx context.Context, id string, params ListDeli
 	return all(params.Offset, func(offset int, cursor string) (*Page[WebhookDeliveryRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListDeliveries(ctx, id, page, options...)
 	})
 }
 
-// RevokePreviousSecret calls POST /v1/webhooks/{id}/revoke-previous-secret: end the time in which the old secret signs too. Needs a session of the dashboard; a key is refused. Asks for a fresh second factor of users who have one. Counted in the rate limit `write`.
+// RevokePreviousSecret calls POST /v1/webhooks/{id}/revoke-previous-secret: end the time in which the old secret signs too. Needs a session of the dashboard; a key is refused. The role must be `owner` or `admin`. Asks for a fresh second factor of users who have one. Counted in the rate limit `write`.
 func (s *Webhooks) RevokePreviousSecret(ctx context.Context, id string, options ...CallOption) (*WebhookRecord, error) {
 	return do[WebhookRecord](ctx, s.client, call{method: "POST", path: "/v1/webhooks/" + url.PathEscape(id) + "/revoke-previous-secret"}, options)
 }
 
-// RotateSecret calls POST /v1/webhooks/{id}/rotate-secret: replace the secret of a webhook; the old one signs too for a while. Needs a session of the dashboard; a key is refused. Asks for a fresh second factor of users who have one. Counted in the rate limit `write`.
+// RotateSecret calls POST /v1/webhooks/{id}/rotate-secret: replace the secret of a webhook; the old one signs too for a while. Needs a session of the dashboard; a key is refused. The role must be `owner` or `admin`. Asks for a fresh second factor of users who have one. Counted in the rate limit `write`.
 func (s *Webhooks) RotateSecret(ctx context.Context, id string, body WebhookRotation, options ...CallOption) (*WebhookSecretRecord, error) {
 	return do[WebhookSecretRecord](ctx, s.client, call{method: "POST", path: "/v1/webhooks/" + url.PathEscape(id) + "/rotate-secret", body: body}, options)
 }
@@ -86,6 +92,14 @@ type ListDeliveriesOfWebhookParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// pending, retrying, delivered, failed or cancelled.
 	Status []string
 	// Types of events.
@@ -104,6 +118,10 @@ func (p ListDeliveriesOfWebhookParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.texts("event", p.Event)
 	q.texts("webhook_id", p.WebhookID)
@@ -119,6 +137,14 @@ type ListWebhooksParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// enabled or disabled.
 	Status []string
 	// Only those that hear of one of these events.
@@ -129,6 +155,10 @@ func (p ListWebhooksParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.texts("event", p.Event)
 	return url.Values(q)

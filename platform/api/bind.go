@@ -8,10 +8,13 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"postrider/platform/space"
 )
 
 // input is what a request brings, once it has been let in.
@@ -20,6 +23,10 @@ type input struct {
 	query  url.Values
 	header http.Header
 	body   []byte
+	// cursors of the workspace, and the path of the list that they are for.
+	cursors   Cursors
+	workspace space.ID
+	list      string
 }
 
 // Raw is the body exactly as it was sent. A request struct that has a field of this type gets it.
@@ -30,6 +37,7 @@ type binding struct {
 	fields  []boundField
 	body    []int // index of the Body field, nil if there is none
 	raw     []int
+	page    []int // that of the PageQuery
 	request reflect.Type
 }
 
@@ -37,6 +45,7 @@ type boundField struct {
 	index  []int
 	source string // path, query or header
 	name   string
+	least  int64 // below which a number is refused, if it is not 0: nothing at all is the default, and 0 is not nothing
 }
 
 func newBinding[Request any]() *binding {
@@ -48,6 +57,9 @@ func newBinding[Request any]() *binding {
 }
 
 func (b *binding) collect(t reflect.Type, prefix []int) {
+	if t == reflect.TypeFor[PageQuery]() {
+		b.page = append([]int{}, prefix...)
+	}
 	for i := range t.NumField() {
 		field := t.Field(i)
 		index := append(append([]int{}, prefix...), i)
@@ -64,7 +76,8 @@ func (b *binding) collect(t reflect.Type, prefix []int) {
 		}
 		for _, source := range []string{"path", "query", "header"} {
 			if name := field.Tag.Get(source); name != "" {
-				b.fields = append(b.fields, boundField{index, source, name})
+				least, _ := strconv.ParseInt(field.Tag.Get("least"), 10, 64)
+				b.fields = append(b.fields, boundField{index, source, name, least})
 			}
 		}
 	}
@@ -86,12 +99,20 @@ func (b *binding) bind(request any, in input) error {
 		if len(values) == 0 {
 			continue
 		}
-		if problem := setField(target.FieldByIndex(field.index), values); problem != "" {
+		value := target.FieldByIndex(field.index)
+		problem := setField(value, values)
+		if problem == "" && field.least != 0 && value.Int() < field.least {
+			problem = fmt.Sprintf("Must be at least %d.", field.least)
+		}
+		if problem != "" {
 			wrong.Add(field.name, problem)
 		}
 	}
 	if err := wrong.Err(); err != nil {
 		return err
+	}
+	if b.page != nil {
+		target.FieldByIndex(b.page).Addr().Interface().(*PageQuery).list = list{in.cursors, in.workspace, b.listName(in)}
 	}
 	if b.raw != nil {
 		target.FieldByIndex(b.raw).SetBytes(in.body)
@@ -100,6 +121,17 @@ func (b *binding) bind(request any, in input) error {
 		return nil
 	}
 	return decodeBody(in.body, target.FieldByIndex(b.body).Addr().Interface())
+}
+
+// listName is the path of a list and all that it is filtered and ordered by.
+func (b *binding) listName(in input) string {
+	filters := url.Values{}
+	for _, field := range b.fields {
+		if field.source == "query" && !slices.Contains(places, field.name) && in.query.Has(field.name) {
+			filters[field.name] = in.query[field.name]
+		}
+	}
+	return fmt.Sprint(in.list, in.path, "?", filters.Encode())
 }
 
 // setField writes text into a field and says what is wrong with it, if anything is.

@@ -19,8 +19,18 @@ type Idempotency struct {
 	// Operation is the method and path, so that one key can serve different routes.
 	Operation string
 	Key       string
+	// Test tells requests of test keys apart: what was only simulated must not answer for what is to be done.
+	Test bool
 	// Hash tells bodies apart; see HashBody.
 	Hash string
+}
+
+// operation is the name under which a request is remembered.
+func (i Idempotency) operation() string {
+	if i.Test {
+		return "test " + i.Operation
+	}
+	return i.Operation
 }
 
 // rememberFor is how long a key answers with its first result.

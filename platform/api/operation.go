@@ -14,6 +14,9 @@ func parametersOf(types *schemas, route Route) []map[string]any {
 	var list []map[string]any
 	for _, p := range route.Handler.input.parameters {
 		entry := map[string]any{"name": p.name, "in": p.in, "schema": types.ask(p.kind), "required": p.in == "path"}
+		if p.least != 0 {
+			entry["schema"].(schema)["minimum"] = p.least
+		}
 		if p.doc != "" {
 			entry["description"] = p.doc
 		}

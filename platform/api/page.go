@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"postrider/platform/space"
+	"postrider/world"
 )
 
 // DefaultLimit is how many rows a page has when nobody asks for a number.
@@ -17,7 +18,7 @@ const DefaultLimit = 50
 
 // OffsetQuery are the parameters of a list that counts rows.
 type OffsetQuery struct {
-	Limit  int `query:"limit" doc:"Rows of a page." example:"50"`
+	Limit  int `query:"limit" least:"1" doc:"Rows of a page." example:"50"`
 	Offset int `query:"offset" doc:"Rows to skip." example:"0"`
 }
 
@@ -26,11 +27,17 @@ type OffsetQuery struct {
 func (q *OffsetQuery) Check(maxLimit int) error {
 	var fields Fields
 	checkLimit(&fields, &q.Limit, maxLimit)
-	if q.Offset < 0 {
+	switch {
+	case q.Offset < 0:
 		fields.Add("offset", "Must not be negative.")
+	case q.Offset > maxOffset:
+		fields.Add("offset", fmt.Sprintf("Must be at most %d.", maxOffset))
 	}
 	return fields.Err()
 }
+
+// maxOffset is beyond every list, and small enough to add to.
+const maxOffset = 1_000_000_000
 
 func checkLimit(fields *Fields, limit *int, maxLimit int) {
 	if *limit == 0 {
@@ -60,6 +67,8 @@ type Page[T any] struct {
 	Offset  int    `json:"offset" example:"0"`
 	Total   *int64 `json:"total,omitempty" example:"1"`
 	HasMore bool   `json:"has_more" example:"false"`
+	// NextCursor is there for lists that can also be followed by cursor.
+	NextCursor *Ref `json:"next_cursor,omitempty"`
 }
 
 // NewPage makes the page of a list whose length is known.
@@ -108,6 +117,16 @@ type Cursors struct{ mac func([]byte) []byte }
 
 // NewCursors returns cursors signed with mac, which must be keyed.
 func NewCursors(mac func([]byte) []byte) Cursors { return Cursors{mac} }
+
+// newOwnCursors returns cursors that nobody else can read.
+func newOwnCursors(w world.World) Cursors {
+	secret := w.Bytes(sha256.Size)
+	return NewCursors(func(data []byte) []byte {
+		mac := hmac.New(sha256.New, secret)
+		mac.Write(data)
+		return mac.Sum(nil)
+	})
+}
 
 type wireCursor struct {
 	Version   int      `json:"v"`

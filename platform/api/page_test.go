@@ -56,6 +56,10 @@ func TestLimitAboveTheMaximumIsRefusedNotCut(t *testing.T) {
 	if err := q.Check(200); !errors.Is(err, api.ErrValidation) {
 		t.Fatalf("err = %v", err)
 	}
+	q = api.OffsetQuery{Offset: 1 << 40}
+	if err := q.Check(200); !errors.Is(err, api.ErrValidation) {
+		t.Fatalf("an offset beyond every list: %v", err)
+	}
 	q = api.OffsetQuery{}
 	if err := q.Check(200); err != nil || q.Limit != 50 {
 		t.Fatalf("default limit %d, %v", q.Limit, err)

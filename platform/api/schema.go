@@ -17,6 +17,7 @@ type shape struct {
 
 type parameter struct {
 	name, in, doc, example string
+	least                  int64
 	kind                   reflect.Type
 }
 
@@ -26,7 +27,7 @@ func (b *binding) shape() shape {
 	var s shape
 	for _, field := range b.fields {
 		f := b.request.FieldByIndex(field.index)
-		s.parameters = append(s.parameters, parameter{field.name, field.source, f.Tag.Get("doc"), f.Tag.Get("example"), f.Type})
+		s.parameters = append(s.parameters, parameter{field.name, field.source, f.Tag.Get("doc"), f.Tag.Get("example"), field.least, f.Type})
 	}
 	if b.body != nil {
 		s.body = b.request.FieldByIndex(b.body).Type

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
+	"net/url"
 	"regexp"
 	"runtime/debug"
 	"strconv"
@@ -37,6 +38,8 @@ type Config struct {
 	DB *db.DB
 	// Fallback answers what is no route and brings no key, such as the pages of the dashboard. Nil answers 404.
 	Fallback http.Handler
+	// Cursors are those of lists; by default they are good for this process alone.
+	Cursors Cursors
 	// SpoolDir is where large bodies wait until they are complete; empty means the machine's temporary directory.
 	SpoolDir string
 	// Observe is told of every request once it is answered, and must not wait; nil means that nobody wants to know.
@@ -79,6 +82,9 @@ func NewServer(config Config, routes []Route) *Server {
 		bodies:  semaphore.NewWeighted(bodyBudget),
 		spooled: semaphore.NewWeighted(spoolBudget),
 		origin:  http.NewCrossOriginProtection(),
+	}
+	if config.Cursors.mac == nil {
+		s.config.Cursors = newOwnCursors(config.World)
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.routes = append(routes, s.ownRoutes()...)
@@ -178,6 +184,11 @@ func (x *exchange) serve(named map[string]string) {
 			return
 		}
 	}
+	query, err := x.readQuery()
+	if err != nil {
+		x.fail(err)
+		return
+	}
 	body, release, err := x.readBody()
 	if err != nil {
 		x.fail(err)
@@ -185,7 +196,8 @@ func (x *exchange) serve(named map[string]string) {
 	}
 	defer release()
 	x.received = body
-	in := input{path: named, query: x.r.URL.Query(), header: x.r.Header, body: body}
+	in := input{path: named, query: query, header: x.r.Header, body: body,
+		cursors: x.server.config.Cursors, workspace: x.caller.Workspace, list: x.endpoint.fullPath()}
 	answer, err := x.endpoint.Handler.invoke(x.r.Context(), x.caller, in)
 	if x.upgraded(err) {
 		answer, err = x.endpoint.Handler.invoke(x.r.Context(), x.caller, in)
@@ -195,6 +207,16 @@ func (x *exchange) serve(named map[string]string) {
 		return
 	}
 	x.answer(answer)
+}
+
+// readQuery refuses what cannot be read: a list without its filter would be taken for a filtered one. The addresses of public routes
+// have come through mail programs, which add to them what they like.
+func (x *exchange) readQuery() (url.Values, error) {
+	query, err := url.ParseQuery(x.r.URL.RawQuery)
+	if err != nil && x.endpoint.Access != Public {
+		return nil, Invalid("_query", fmt.Sprintf("Malformed query: %s.", err))
+	}
+	return query, nil
 }
 
 // upgraded tells whether a request that the plan refused may succeed now: what a key stands for is remembered for a moment, and

@@ -68,8 +68,9 @@ type echo struct {
 
 func routes() []api.Route {
 	one := api.Handle(func(_ context.Context, _ api.Caller, r struct {
-		ID   string `path:"id"`
-		Page int    `query:"page"`
+		ID    string `path:"id"`
+		Page  int    `query:"page"`
+		Limit int    `query:"limit" least:"1"`
 	}) (echo, error) {
 		return echo{ID: r.ID, Page: r.Page}, nil
 	})
@@ -165,6 +166,9 @@ func TestAnswersByRequest(t *testing.T) {
 		"parameter beside fixed":        {request{path: "/v1/emails/7/events", header: bearer("all")}, 200, `"id":"7"`},
 		"encoded slash stays in place":  {request{path: "/v1/emails/a%2Fb", header: bearer("all")}, 200, `"id":"a/b"`},
 		"bad number in query":           {request{path: "/v1/emails/1?page=x", header: bearer("all")}, 400, `"page":["Must be a whole number."]`},
+		"malformed query":               {request{path: "/v1/emails/1?page=%zz", header: bearer("all")}, 400, `"_query":["Malformed query: invalid URL escape \"%zz\"."]`},
+		"malformed query of a link":     {request{method: "POST", path: "/auth/login?from=%zz"}, 200, `"id"`},
+		"number below the least":        {request{path: "/v1/emails/1?limit=0", header: bearer("all")}, 400, `"limit":["Must be at least 1."]`},
 		"string for list":               {request{method: "POST", path: "/v1/emails", body: `{"to":"a@b.c"}`, header: bearer("all")}, 202, `"to":["a@b.c"]`},
 		"list":                          {request{method: "POST", path: "/v1/emails", body: `{"to":["a@b.c","d@e.f"],"unknown":1}`, header: bearer("all")}, 202, `"to":["a@b.c","d@e.f"]`},
 		"no body is an empty object":    {request{method: "POST", path: "/v1/emails", header: map[string]string{"Authorization": "Bearer all", "Content-Type": "application/json"}}, 202, `"to":[]`},

@@ -15,7 +15,7 @@ func recall(tx *db.Tx, request Idempotency) (rememberedResult, bool, error) {
 	}, `
 		SELECT hash, result FROM api_idempotency
 		WHERE workspace_id = $1 AND operation = $2 AND key = $3 AND expires_at > $4`,
-		request.Workspace, request.Operation, request.Key, tx.Now())
+		request.Workspace, request.operation(), request.Key, tx.Now())
 	if errors.Is(err, db.ErrNotFound) {
 		return stored, false, nil
 	}
@@ -30,7 +30,7 @@ func remember(tx *db.Tx, request Idempotency, result string) error {
 		ON CONFLICT (workspace_id, operation, key) DO UPDATE
 		SET hash = excluded.hash, result = excluded.result, expires_at = excluded.expires_at
 		WHERE api_idempotency.expires_at <= $7`,
-		request.Workspace, request.Operation, request.Key, request.Hash, result, tx.Now().Add(rememberFor), tx.Now())
+		request.Workspace, request.operation(), request.Key, request.Hash, result, tx.Now().Add(rememberFor), tx.Now())
 	if err == nil && n == 0 {
 		return db.ErrConflict
 	}

@@ -79,8 +79,11 @@ type Optional[T any] struct {
 	Set   bool
 }
 
-// UnmarshalJSON reads the value; null is a value that is set and zero.
+// UnmarshalJSON reads the value; null is a value that is set and zero. A switch is on or off: null leaves it as it is.
 func (o *Optional[T]) UnmarshalJSON(raw []byte) error {
+	if _, isSwitch := any(o.Value).(bool); isSwitch && string(raw) == "null" {
+		return nil
+	}
 	o.Set = true
 	return json.Unmarshal(raw, &o.Value)
 }

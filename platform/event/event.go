@@ -48,5 +48,16 @@ func Append(tx *db.Tx, events ...Event) error {
 
 // OfSubject returns a page of the events about one subject, oldest first. An empty recipient means all.
 func OfSubject(tx *db.Tx, ws space.ID, subject, recipient string, limit, offset int) ([]Event, error) {
-	return selectSubject(tx, ws, subject, recipient, limit, offset)
+	return PartOfSubject(tx, ws, subject, recipient, db.Keyset{}, limit, offset)
+}
+
+// PartOfSubject is OfSubject for a part of the events; its keys are those of KeysOf.
+func PartOfSubject(tx *db.Tx, ws space.ID, subject, recipient string, part db.Keyset, limit, offset int) ([]Event, error) {
+	return selectSubject(tx, ws, subject, recipient, part, limit, offset)
+}
+
+// KeysOf returns what decides the place of an event among those of its subject, or db.ErrNotFound.
+func KeysOf(tx *db.Tx, ws space.ID, subject, id string) ([]any, error) {
+	seq, err := selectSeq(tx, ws, subject, id)
+	return []any{seq}, err
 }

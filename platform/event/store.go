@@ -34,12 +34,20 @@ func scanEvent(s db.Scanner) (Event, error) {
 	return e, err
 }
 
-func selectSubject(tx *db.Tx, ws space.ID, subject, recipient string, limit, offset int) ([]Event, error) {
+func selectSubject(tx *db.Tx, ws space.ID, subject, recipient string, part db.Keyset, limit, offset int) ([]Event, error) {
+	condition, args := part.Where("workspace_id = $1 AND subject_id = $2 AND ($3 = '' OR recipient = $3)",
+		[]any{ws, subject, recipient, limit, offset}, "seq")
 	return db.All(tx, scanEvent, `
 		SELECT `+columns+` FROM event
-		WHERE workspace_id = $1 AND subject_id = $2 AND ($3 = '' OR recipient = $3)
-		ORDER BY seq
-		LIMIT $4 OFFSET $5`, ws, subject, recipient, limit, offset)
+		WHERE `+condition+`
+		ORDER BY `+part.Order("seq")+`
+		LIMIT $4 OFFSET $5`, args...)
+}
+
+func selectSeq(tx *db.Tx, ws space.ID, subject, id string) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT seq FROM event
+		WHERE workspace_id = $1 AND subject_id = $2 AND id = $3`, ws, subject, id)
 }
 
 // selectAfter reads across workspaces: followers serve all of them. The comparison of pairs is written out in two halves, because

@@ -67,8 +67,11 @@ func newRecord(k Key, now time.Time) Record {
 		RevokedAt: api.Time(k.RevokedAt)}
 }
 
+// place is where a page after the key begins.
+func (r Record) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
+
 type listRequest struct {
-	api.OffsetQuery
+	api.PageQuery
 	Status []string `query:"status" doc:"active, expired or revoked." example:"active"`
 	Search string   `query:"search" doc:"Part of the name or of the prefix."`
 }
@@ -89,12 +92,17 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, r listReque
 	if err != nil {
 		return api.Page[Record]{}, err
 	}
-	keys, total, err := s.list(ctx, caller.Workspace, f, r.OffsetQuery)
+	keys, total, err := s.list(ctx, caller.Workspace, f, r.PageQuery)
+	if err != nil {
+		return api.Page[Record]{}, err
+	}
 	records := make([]Record, len(keys))
 	for i, k := range keys {
 		records[i] = newRecord(k, s.world.Clock.Now())
 	}
-	return api.NewPage(records, r.OffsetQuery, total), err
+	page := api.NewPlacedPage(records, r.PageQuery, Record.place)
+	page.Total = total
+	return page, nil
 }
 
 // createBody is a key as it is asked for. domain_id and permission are what another vocabulary calls them.

@@ -81,13 +81,18 @@ func orNotFound(err error) error {
 	return err
 }
 
-// list returns a page of the keys of a workspace, the newest first, and how many there are.
-func (s *Service) list(ctx context.Context, ws space.ID, f filter, page api.OffsetQuery) (keys []Key, total int64, err error) {
+// list returns a page of the keys of a workspace, the newest first, and how many there are unless the page begins at one of them.
+func (s *Service) list(ctx context.Context, ws space.ID, f filter, q api.PageQuery) (keys []Key, total *int64, err error) {
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		if total, err = countKeys(tx, ws, f); err != nil {
+		part, err := q.Newest(func(id string) (time.Time, error) { return selectCreated(tx, ws, ID(id)) })
+		if err != nil {
 			return err
 		}
-		keys, err = selectKeys(tx, ws, f, page)
+		if keys, err = selectKeys(tx, ws, f, q, part); err != nil || q.Placed() {
+			return err
+		}
+		count, err := countKeys(tx, ws, f)
+		total = &count
 		return err
 	})
 	return keys, total, err

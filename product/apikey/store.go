@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -104,14 +105,22 @@ func (f filter) where(tx *db.Tx, ws space.ID) (string, []any) {
 	return condition, args
 }
 
-func selectKeys(tx *db.Tx, ws space.ID, f filter, page api.OffsetQuery) ([]Key, error) {
+// selectKeys returns the keys of a page, and one more if there are more.
+func selectKeys(tx *db.Tx, ws space.ID, f filter, q api.PageQuery, part db.Keyset) ([]Key, error) {
 	condition, args := f.where(tx, ws)
-	args = append(args, page.Limit, page.Offset)
+	condition, args = part.Where(condition, args, "created_at", "id")
+	args = append(args, q.Limit+1, q.Offset)
 	return db.All(tx, scanKey, fmt.Sprintf(`
 		SELECT `+columns+` FROM apikey_key
 		WHERE `+condition+`
-		ORDER BY created_at DESC, id DESC
+		ORDER BY `+part.Order("created_at", "id")+`
 		LIMIT $%d OFFSET $%d`, len(args)-1, len(args)), args...)
+}
+
+func selectCreated(tx *db.Tx, ws space.ID, id ID) (time.Time, error) {
+	return db.One(tx, db.Moment, `
+		SELECT created_at FROM apikey_key
+		WHERE workspace_id = $1 AND id = $2`, ws, id)
 }
 
 func countKeys(tx *db.Tx, ws space.ID, f filter) (int64, error) {

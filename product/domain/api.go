@@ -3,8 +3,10 @@ package domain
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -34,7 +36,7 @@ func (s *Service) Routes() []api.Route {
 }
 
 type listQuery struct {
-	api.OffsetQuery
+	api.PageQuery
 	Verified *bool  `query:"verified" doc:"Only verified, or only other domains."`
 	Status   string `query:"status" doc:"Only domains of this status." example:"verified"`
 	Search   string `query:"search" doc:"Part of the name."`
@@ -53,11 +55,21 @@ func (q listQuery) pattern() string {
 }
 
 func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery) (page api.Page[Record], err error) {
+	if q.Status != "" && !slices.Contains(statuses, Status(q.Status)) {
+		return page, api.Invalid("status", fmt.Sprintf("%q is not a status of a domain.", q.Status))
+	}
 	if err := errors.Join(api.CheckSearch(q.Search), q.Check(maxPage)); err != nil {
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		domains, total, err := selectPage(tx, caller.Workspace, q)
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			d, err := selectDomain(tx, caller.Workspace, ID(id))
+			return d.CreatedAt, err
+		})
+		if err != nil {
+			return err
+		}
+		domains, err := selectPage(tx, caller.Workspace, q, part)
 		if err != nil {
 			return err
 		}
@@ -66,10 +78,15 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery
 		}
 		records := make([]Record, len(domains))
 		for i, d := range domains {
-			records[i] = s.NewRecord(d)
+			records[i] = s.newRow(d)
 		}
-		page = api.NewPage(records, q.OffsetQuery, total)
-		return nil
+		page = api.NewPlacedPage(records, q.PageQuery, Record.place)
+		if q.Placed() {
+			return nil
+		}
+		total, err := countPage(tx, caller.Workspace, q)
+		page.Total = &total
+		return err
 	})
 	return page, err
 }

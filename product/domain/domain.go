@@ -73,6 +73,8 @@ const (
 	PartiallyFailed   Status = "partially_failed"
 )
 
+var statuses = []Status{NotStarted, Pending, Verified, PartiallyVerified, FailedStatus, PartiallyFailed}
+
 // Hosts are the names of the service that domains point to.
 type Hosts struct {
 	// Service is the domain the platform itself runs under.
@@ -114,7 +116,7 @@ type Service struct {
 	hosts Hosts
 
 	receiver Receiver
-	nodes    NodeExists
+	nodes    Nodes
 
 	sending   *sendingCache
 	receiving receivingCache
@@ -123,8 +125,13 @@ type Service struct {
 	owner     string // of the leases on checks
 }
 
-// NodeExists tells whether there is a sending node of this id. Nil means that there are none.
-type NodeExists func(tx *db.Tx, ws space.ID, id string) (bool, error)
+// Nodes knows the sending nodes. Nil means that there are none.
+type Nodes interface {
+	// Exists tells whether there is a node of this id.
+	Exists(tx *db.Tx, ws space.ID, id string) (bool, error)
+	// Regions are those that nodes are in.
+	Regions(tx *db.Tx) ([]string, error)
+}
 
 // Receiver tells whether this installation can take mail now, as a list of checks that must all pass. It stands above this
 // package; nil means that there is none.
@@ -138,7 +145,7 @@ type HealthCheck struct {
 }
 
 // New returns the service.
-func New(w world.World, d *db.DB, keys *seal.Keyring, plans *plan.Service, hosts Hosts, nodes NodeExists, receiver Receiver) *Service {
+func New(w world.World, d *db.DB, keys *seal.Keyring, plans *plan.Service, hosts Hosts, nodes Nodes, receiver Receiver) *Service {
 	return &Service{world: w, db: d, keys: keys, plans: plans, hosts: hosts, nodes: nodes, receiver: receiver, sending: newSendingCache(), signers: newSignerCache(),
 		verifying: limit.New(w.Clock, maxCached), owner: "domain/" + w.NewID()}
 }

@@ -78,6 +78,22 @@ func publishAll(t *testing.T, in *apptest.Installation, name string) {
 	}
 }
 
+// addNode adds a sending node in a region and returns its id.
+func addNode(t *testing.T, in *apptest.Installation, region string) string {
+	t.Helper()
+	id := in.App.World.NewID()
+	err := in.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+		_, err := tx.Exec(`
+			INSERT INTO node (id, name, hostname, region, started_at, seen_at, sources, receives)
+			VALUES ($1, 'node-2', 'mx2.test', $2, $3, $3, '[]', FALSE)`, id, region, tx.Now())
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
 // told returns the types of the events of a domain, in order.
 func told(t *testing.T, in *apptest.Installation, ws space.ID, id string) []string {
 	t.Helper()

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 
 	"postrider/app/apptest"
@@ -50,6 +51,9 @@ func TestDomainsAreListedByFilterAndPage(t *testing.T) {
 				t.Errorf("%s: %v of %v, more %v", c.query, got, answer.Body["total"], answer.Body["has_more"])
 			}
 		}
+		if listed := in.Call(http.MethodGet, "/domains", nil); strings.Contains(string(listed.Raw), `"found"`) || recordOf(in.Call(http.MethodGet, "/domains/"+id, nil), "dkim")["found"] == nil {
+			t.Errorf("what was found of the records is for one domain alone: %s", listed.Raw)
+		}
 		_, stranger := in.NewWorkspace(plan.Unlimited)
 		if got := names(in.CallAs(stranger, http.MethodGet, "/domains?search=acme", nil, nil)); len(got) != 0 {
 			t.Errorf("a stranger sees %v", got)
@@ -60,7 +64,7 @@ func TestDomainsAreListedByFilterAndPage(t *testing.T) {
 func TestPagesOfDomainsHaveBounds(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
-	for query, field := range map[string]string{"limit=201": "limit", "limit=-1": "limit", "offset=-1": "offset", "verified=perhaps": "verified"} {
+	for query, field := range map[string]string{"limit=201": "limit", "limit=-1": "limit", "offset=-1": "offset", "verified=perhaps": "verified", "limit=0": "limit", "status=x": "status"} {
 		answer := in.Call(http.MethodGet, "/domains?"+query, nil)
 		if answer.Status != http.StatusBadRequest || problem(answer, field) == "" {
 			t.Errorf("%s: %d %s", query, answer.Status, answer.Raw)

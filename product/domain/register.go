@@ -30,10 +30,12 @@ type Registration struct {
 	OpenTracking     bool   `json:"open_tracking"`
 	ClickTracking    bool   `json:"click_tracking"`
 	TLS              string `json:"tls" doc:"opportunistic or enforced." example:"opportunistic"`
-	Region           string `json:"region"`
+	Region           string `json:"region" doc:"A region of sending nodes." example:"default"`
+	NodeID           string `json:"sending_node_id" doc:"The node that alone delivers for the domain."`
 	DMARCPolicy      string `json:"dmarc_policy" doc:"none, quarantine or reject." example:"none"`
 	Provider         string `json:"provider" doc:"inherit, direct or relay." example:"inherit"`
 	Capabilities     struct {
+		Sending   toggle `json:"sending"`
 		Receiving toggle `json:"receiving"`
 	} `json:"capabilities"`
 }
@@ -55,7 +57,9 @@ func (r Registration) check() (Registration, error) {
 	r.TrackingLabel = or(r.TrackingLabel, "track")
 	r.TLS = or(r.TLS, "opportunistic")
 	r.DMARCPolicy = or(r.DMARCPolicy, "none")
-	r.Region = or(r.Region, "default")
+	if r.Region = or(r.Region, defaultRegion); slices.Contains(resendRegions, r.Region) {
+		r.Region = defaultRegion
+	}
 	for field, value := range map[string]string{"custom_return_path": r.CustomReturnPath, "tracking_subdomain": r.TrackingLabel} {
 		if !label.MatchString(value) {
 			wrong.Add(field, "Must be one label of lower-case letters, digits and hyphens.")
@@ -71,7 +75,35 @@ func (r Registration) check() (Registration, error) {
 	checkOneOf(&wrong, "tls", r.TLS, tlsModes)
 	checkOneOf(&wrong, "dmarc_policy", r.DMARCPolicy, dmarcPolicies)
 	checkOneOf(&wrong, "provider", r.Provider, providers)
+	if r.NodeID != "" {
+		r.Provider = nodePrefix + r.NodeID
+	}
 	return r, wrong.Err()
+}
+
+// defaultRegion is where nodes are whose operator names no region, be there none yet.
+const defaultRegion = "default"
+
+// resendRegions are what programs written for Resend may name; here, that is the installation.
+var resendRegions = []string{"us-east-1", "eu-west-1", "sa-east-1", "ap-northeast-1"}
+
+// CheckWay refuses a registration for a node or a region that does not exist.
+func (s *Service) CheckWay(tx *db.Tx, ws space.ID, r Registration) error {
+	if err := s.checkNode(tx, ws, r.NodeID); err != nil || r.Region == "" || r.Region == defaultRegion {
+		return err
+	}
+	regions := []string{defaultRegion}
+	if s.nodes != nil {
+		more, err := s.nodes.Regions(tx)
+		if err != nil {
+			return err
+		}
+		regions = append(regions, more...)
+	}
+	slices.Sort(regions)
+	var wrong api.Fields
+	checkOneOf(&wrong, "region", r.Region, slices.Compact(regions))
+	return wrong.Err()
 }
 
 // What some fields may say.
@@ -118,7 +150,10 @@ func (s *Service) Register(ctx context.Context, ws space.ID, name plan.Name, r R
 	}
 	// A look before the work: making keys for a domain that will be refused would be a cheap way to keep us busy.
 	early := Domain{Workspace: ws, Name: checked.Domain}
-	if err := s.db.Read(ctx, func(tx *db.Tx) error { return errors.Join(s.checkSlot(tx, name, early), s.checkFree(tx, early)) }); err != nil {
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		return errors.Join(s.CheckWay(tx, ws, r), s.checkSlot(tx, name, early), s.checkFree(tx, early))
+	})
+	if err != nil {
 		return Domain{}, err
 	}
 	d, err := s.Prepare(ws, r)
@@ -142,8 +177,8 @@ func (s *Service) Prepare(ws space.ID, r Registration) (Domain, error) {
 	}
 	now := s.world.Clock.Now().Truncate(time.Microsecond)
 	d := Domain{
-		ID: ID(s.world.NewID()), Workspace: ws, Name: r.Domain, Region: r.Region, Provider: r.Provider, Status: NotStarted, SendingEnabled: true,
-		ReceivingRequested: r.Capabilities.Receiving.wanted(), OpenTracking: r.OpenTracking, ClickTracking: r.ClickTracking,
+		ID: ID(s.world.NewID()), Workspace: ws, Name: r.Domain, Region: r.Region, Provider: r.Provider, Status: NotStarted,
+		SendingEnabled: r.Capabilities.Sending.or(true), ReceivingRequested: r.Capabilities.Receiving.wanted(), OpenTracking: r.OpenTracking, ClickTracking: r.ClickTracking,
 		TrackingLabel: r.TrackingLabel, ReturnLabel: r.CustomReturnPath, TLS: r.TLS, DMARCPolicy: r.DMARCPolicy, CreatedAt: now, UpdatedAt: now,
 		NextCheckAt: now.Add(s.world.Jitter(firstCheck, checkJitter)), Checks: uncheckedAll(),
 	}

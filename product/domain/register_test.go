@@ -24,7 +24,7 @@ import (
 func TestNewDomainComesWithTheRecordsToPublish(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
-		answer := register(in, in.Key, fields{"domain": "mail.shop.test"})
+		answer := register(in, in.Key, fields{"domain": "mail.shop.test", "region": "us-east-1"}) // as a program for Resend says
 		if answer.Status != http.StatusCreated {
 			t.Fatalf("%d %s", answer.Status, answer.Raw)
 		}
@@ -91,14 +91,20 @@ func TestHostIsRelativeToTheZone(t *testing.T) {
 func TestWishesForADomainAreKept(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		node := addNode(t, in, "eu")
 		answer := register(in, in.Key, fields{"name": "wishes.test", "custom_return_path": "rp", "tracking_subdomain": "links", "dkim_selector": "mine-1",
-			"open_tracking": true, "click_tracking": true, "tls": "enforced", "dmarc_policy": "reject", "region": "eu"})
+			"open_tracking": true, "click_tracking": true, "tls": "enforced", "dmarc_policy": "reject", "region": "eu",
+			"sending_node_id": node, "capabilities": fields{"sending": "disabled", "receiving": "enabled"}})
 		record := in.Call(http.MethodGet, "/domains/"+answer.Text("id"), nil)
 		for name, want := range map[string]any{"domain": "wishes.test", "custom_return_path": "rp", "tracking_subdomain": "links", "dkim_selector": "mine-1",
-			"open_tracking": true, "click_tracking": true, "tls": "enforced", "region": "eu"} {
+			"open_tracking": true, "click_tracking": true, "tls": "enforced", "region": "eu", "sending_node_id": node,
+			"receiving_requested": true} {
 			if record.Body[name] != want {
 				t.Errorf("%s = %v, want %v", name, record.Body[name], want)
 			}
+		}
+		if sending := record.Text("capabilities", "sending"); sending != "disabled" {
+			t.Errorf("sending is %s", sending)
 		}
 		for purpose, want := range map[string]string{"dkim": "mine-1._domainkey.wishes.test", "return_path": "rp.wishes.test", "tracking": "links.wishes.test"} {
 			if got := recordOf(record, purpose)["name"]; got != want {
@@ -107,6 +113,24 @@ func TestWishesForADomainAreKept(t *testing.T) {
 		}
 		if got := fmt.Sprint(recordOf(record, "dmarc")["value"]); !strings.HasPrefix(got, "v=DMARC1; p=reject;") {
 			t.Errorf("policy %s", got)
+		}
+	})
+}
+
+func TestADomainOfACustomerHasAWayToo(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		customer := in.Call(http.MethodPost, "/managed-tenants", fields{"external_id": "shop", "name": "Shop"}).Text("id")
+		node := addNode(t, in, "eu")
+		for field, value := range map[string]string{"region": "mars", "sending_node_id": in.DomainID} {
+			answer := in.Call(http.MethodPost, "/managed-tenants/"+customer+"/domains", fields{"domain": "shop.test", field: value})
+			if problem(answer, field) == "" {
+				t.Errorf("%s: %d %s", field, answer.Status, answer.Raw)
+			}
+		}
+		answer := in.Call(http.MethodPost, "/managed-tenants/"+customer+"/domains", fields{"domain": "shop.test", "region": "eu", "sending_node_id": node})
+		if answer.Text("region") != "eu" || answer.Text("sending_node_id") != node {
+			t.Errorf("%d %s", answer.Status, answer.Raw)
 		}
 	})
 }
@@ -159,6 +183,9 @@ func TestBadRegistrationsAreRefused(t *testing.T) {
 		"selector":    {fields{"domain": "b.test", "dkim_selector": "a.b"}, "dkim_selector", "Must be 1 to 63 lower-case letters, digits and hyphens."},
 		"tls":         {fields{"domain": "b.test", "tls": "never"}, "tls", "Must be one of opportunistic, enforced."},
 		"dmarc":       {fields{"domain": "b.test", "dmarc_policy": "maybe"}, "dmarc_policy", "Must be one of none, quarantine, reject."},
+		"region":      {fields{"domain": "b.test", "region": "mars"}, "region", "Must be one of default."},
+		"node":        {fields{"domain": "b.test", "sending_node_id": in.DomainID}, "sending_node_id", "There is no such sending node."},
+		"sending":     {fields{"domain": "b.test", "capabilities": fields{"sending": "maybe"}}, "capabilities.sending", "Must be enabled or disabled."},
 	} {
 		answer := register(in, in.Key, c.body)
 		got := problem(answer, c.field)

@@ -200,24 +200,24 @@ func heldElsewhere(tx *db.Tx, ws space.ID, name string) (bool, error) {
 	return len(found) > 0, err
 }
 
-func selectPage(tx *db.Tx, ws space.ID, q listQuery) ([]Domain, int64, error) {
+// selectPage returns the domains of a page, and one more if there are more.
+func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Domain, error) {
 	where, args := q.where(ws)
-	whole, err := selectTotal(tx, ws)
-	if err != nil {
-		return nil, 0, err
-	}
-	count := whole.all
-	if q.filters() {
-		if count, err = db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM domain WHERE `+where, args...); err != nil {
-			return nil, 0, err
-		}
-	}
-	rows, err := db.All(tx, scanDomain, fmt.Sprintf(`
+	where, args = part.Where(where, args, "created_at", "id")
+	return db.All(tx, scanDomain, fmt.Sprintf(`
 		SELECT %s FROM domain
 		WHERE %s
-		ORDER BY created_at DESC, id DESC
-		LIMIT $%d OFFSET $%d`, columns, where, len(args)+1, len(args)+2), append(args, q.Limit, q.Offset)...)
-	return rows, count, err
+		ORDER BY %s
+		LIMIT $%d OFFSET $%d`, columns, where, part.Order("created_at", "id"), len(args)+1, len(args)+2), append(args, q.Limit+1, q.Offset)...)
+}
+
+func countPage(tx *db.Tx, ws space.ID, q listQuery) (int64, error) {
+	if !q.filters() {
+		whole, err := selectTotal(tx, ws)
+		return whole.all, err
+	}
+	where, args := q.where(ws)
+	return db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM domain WHERE `+where, args...)
 }
 
 // where writes down what is asked for and nothing else: an index serves only what it sees.

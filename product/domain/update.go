@@ -54,7 +54,15 @@ func (t *toggle) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (t toggle) wanted() bool { return t.set && t.on }
+func (t toggle) wanted() bool { return t.or(false) }
+
+// or returns what is asked for, or otherwise if nothing is.
+func (t toggle) or(otherwise bool) bool {
+	if t.set {
+		return t.on
+	}
+	return otherwise
+}
 
 func (u update) check() error {
 	var wrong api.Fields
@@ -86,7 +94,7 @@ func (s *Service) checkNode(tx *db.Tx, ws space.ID, id string) error {
 	exists := false
 	if s.nodes != nil {
 		var err error
-		if exists, err = s.nodes(tx, ws, id); err != nil {
+		if exists, err = s.nodes.Exists(tx, ws, id); err != nil {
 			return err
 		}
 	}
@@ -135,9 +143,7 @@ func (u update) apply(d *Domain) {
 	if name := or(u.CustomReturnPath.Value, d.ReturnLabel); name != d.ReturnLabel {
 		d.ReturnLabel, d.ReturnVerified, d.Checks.ReturnPath = name, false, Check{Status: CheckNotChecked}
 	}
-	if u.Capabilities.Sending.set {
-		d.SendingEnabled = u.Capabilities.Sending.on
-	}
+	d.SendingEnabled = u.Capabilities.Sending.or(d.SendingEnabled)
 }
 
 // node returns the id of the node that alone delivers for the domain, or the empty string.

@@ -3,6 +3,7 @@ package domain
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"golang.org/x/net/publicsuffix"
 
@@ -58,7 +59,7 @@ type DNSRecord struct {
 	TTL      string   `json:"ttl" example:"Auto"`
 	Status   string   `json:"status" example:"pending"`
 	Required bool     `json:"required" example:"true"`
-	Found    []string `json:"found"`
+	Found    []string `json:"found,omitzero"`
 	Message  api.Ref  `json:"message" example:"No SPF record found."`
 }
 
@@ -148,6 +149,9 @@ func relativeHost(name string) string {
 	return strings.TrimSuffix(name, "."+zone)
 }
 
+// place is where a page after the domain begins.
+func (r Record) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
+
 // NewRecord returns a domain as it is shown to its workspace.
 func (s *Service) NewRecord(d Domain) Record {
 	checks := map[string]any{}
@@ -162,6 +166,15 @@ func (s *Service) NewRecord(d Domain) Record {
 		Records: s.records(d), Checks: checks, CreatedAt: api.Time(d.CreatedAt), UpdatedAt: api.Time(d.UpdatedAt),
 		LastCheckedAt: api.Time(d.LastCheckedAt), VerifiedAt: api.Time(d.VerifiedAt), NextCheckAt: api.Time(d.NextCheckAt),
 	}
+}
+
+// newRow returns a domain as it is listed: without what was found of its records.
+func (s *Service) newRow(d Domain) Record {
+	r := s.NewRecord(d)
+	for i := range r.Records {
+		r.Records[i].Found = nil
+	}
+	return r
 }
 
 func enabled(on bool) string {

@@ -32,7 +32,7 @@ type filter struct {
 	Tenant []string  `query:"managed_tenant_id" doc:"Ids of managed customers."`
 	Since  time.Time `query:"since" doc:"At or after this time."`
 	Until  time.Time `query:"until" doc:"Before this time."`
-	Days   int       `query:"days" doc:"The last days; instead of since." example:"7"`
+	Days   int       `query:"days" least:"1" doc:"The last days; instead of since." example:"7"`
 }
 
 var stateText = regexp.MustCompile(`^[a-z_]{1,40}$`)

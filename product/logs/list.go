@@ -20,7 +20,7 @@ const (
 )
 
 type listQuery struct {
-	api.OffsetQuery
+	api.PageQuery
 	filter
 }
 
@@ -32,7 +32,14 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		chosen, err := newSelection(tx, caller.Workspace, q.filter)
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			e, err := s.find(tx, caller, id)
+			return e.CreatedAt, err
+		})
+		if err != nil {
+			return err
+		}
+		chosen, err := newSelection(tx, caller.Workspace, q.filter, part)
 		if err != nil {
 			return err
 		}
@@ -41,7 +48,7 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery
 			return err
 		}
 		rows, err := newRows(tx, caller.Workspace, entries)
-		page = api.NewOpenPage(rows, q.OffsetQuery)
+		page = api.NewPlacedPage(rows, q.PageQuery, Row.place)
 		return err
 	})
 	return page, err
@@ -115,7 +122,7 @@ func (s *Service) handleCounts(ctx context.Context, caller api.Caller, q countQu
 	}
 	found := map[string]int64{}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		chosen, err := newSelection(tx, caller.Workspace, q.filter)
+		chosen, err := newSelection(tx, caller.Workspace, q.filter, db.Keyset{})
 		if err != nil {
 			return err
 		}

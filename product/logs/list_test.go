@@ -111,7 +111,7 @@ func TestWhatIsAskedWrongIsNamed(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	for query, field := range map[string]string{
-		"?kind=letter": "kind", "?status=6xx!": "status", "?level=loud": "level", "?api_key_id=x": "api_key_id", "?email_id=1": "email_id", "?days=366": "days",
+		"?kind=letter": "kind", "?status=6xx!": "status", "?level=loud": "level", "?api_key_id=x": "api_key_id", "?email_id=1": "email_id", "?days=366": "days", "?days=0": "days",
 		"?days=2&since=2026-01-01T00:00:00Z": "days", "?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z": "since", "?since=monday": "since",
 		"?limit=201": "limit", "?offset=-1": "offset", "?method=%00": "method", "?search=" + strings.Repeat("x", 400): "search", "/_counts?group_by=colour": "group_by",
 	} {

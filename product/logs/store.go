@@ -101,6 +101,7 @@ type selection struct {
 	from  string
 	where []string
 	args  []any
+	order string
 }
 
 func (s *selection) add(condition string, values ...any) {
@@ -114,8 +115,8 @@ func (s *selection) add(condition string, values ...any) {
 // endOfTime is later than any entry.
 var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// newSelection turns filters into a selection.
-func newSelection(tx *db.Tx, ws space.ID, q filter) (*selection, error) {
+// newSelection turns filters into a selection of a part of the tape.
+func newSelection(tx *db.Tx, ws space.ID, q filter, part db.Keyset) (*selection, error) {
 	s := &selection{from: "log_entry", where: []string{"log_entry.workspace_id = $1"}, args: []any{ws}}
 	for _, f := range []struct {
 		column string
@@ -136,9 +137,20 @@ func newSelection(tx *db.Tx, ws space.ID, q filter) (*selection, error) {
 	}
 	words := db.Words(q.Search)
 	if len(words) == 0 {
+		byID := part
+		if part.Beyond != nil {
+			byID.Beyond = part.Beyond[1:] // ids tell the time as well, and entries are kept in their order
+		}
+		s.keepTo(byID, "log_entry.id")
 		return s, nil
 	}
-	return s, s.search(tx, ws, words, q)
+	s.keepTo(part, "created_at", "log_entry.id")
+	return s, s.search(tx, ws, words, q, part)
+}
+
+func (s *selection) keepTo(part db.Keyset, columns ...string) {
+	condition, args := part.Where(strings.Join(s.where, " AND "), s.args, columns...)
+	s.where, s.args, s.order = []string{condition}, args, part.Order(columns...)
 }
 
 // statuses adds alternatives: classes and codes of answers, and states.
@@ -165,7 +177,7 @@ func (s *selection) statuses(asked []string) {
 
 // search asks the word index. What people typed is first taken for whole words, which are found at once however many entries there
 // are; only if no entry has them all, for beginnings of words.
-func (s *selection) search(tx *db.Tx, ws space.ID, words []string, q filter) error {
+func (s *selection) search(tx *db.Tx, ws space.ID, words []string, q filter, part db.Keyset) error {
 	asked := tx.WordQuery(string(ws), words, nil)
 	found, err := db.All(tx, db.Value[string], `
 		SELECT id FROM log_search
@@ -177,23 +189,25 @@ func (s *selection) search(tx *db.Tx, ws space.ID, words []string, q filter) err
 	if len(found) == 0 {
 		asked = tx.WordQuery(string(ws), nil, words)
 	}
-	until := q.Until
-	if until.IsZero() {
+	since, until := any(q.Since), any(q.Until)
+	if q.Until.IsZero() {
 		until = endOfTime
 	}
+	s.order = "{oldest log_search}"
+	if part.Down {
+		s.order = "{newest log_search}"
+	}
+	switch {
+	case part.Beyond != nil && part.Down: // the index need not go through what was on the pages before
+		until = part.Beyond[0]
+	case part.Beyond != nil:
+		since = part.Beyond[0]
+	}
 	s.from = "log_search JOIN log_entry ON log_entry.workspace_id = $1 AND log_entry.id = log_search.id"
-	s.args = append(s.args, asked, q.Since, until)
+	s.args = append(s.args, asked, since, until)
 	n := len(s.args)
 	s.where = append(s.where, fmt.Sprintf("{matching log_search $1 $%d} AND {between log_search $%d $%d}", n-2, n-1, n))
 	return nil
-}
-
-// order is newest first; the word index has its own.
-func (s *selection) order() string {
-	if s.from == "log_entry" {
-		return "log_entry.id DESC"
-	}
-	return "{newest log_search}"
 }
 
 // page reads one row more than the page has, to know whether another follows.
@@ -203,7 +217,7 @@ func (s *selection) page(tx *db.Tx, limit, offset int) ([]Entry, error) {
 		SELECT `+columns+` FROM %s
 		WHERE %s
 		ORDER BY %s
-		LIMIT $%d OFFSET $%d`, s.from, strings.Join(s.where, " AND "), s.order(), len(args)-1, len(args)), args...)
+		LIMIT $%d OFFSET $%d`, s.from, strings.Join(s.where, " AND "), s.order, len(args)-1, len(args)), args...)
 }
 
 // group is how many entries have something in common.

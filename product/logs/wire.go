@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"time"
 
 	"postrider/platform/api"
 )
@@ -40,6 +41,9 @@ func newRow(e Entry) Row {
 		RequestID: api.Ref(e.Details.RequestID), KeyID: api.Ref(e.KeyID), UserID: api.Ref(e.UserID), EmailID: api.Ref(e.Email), DomainID: api.Ref(e.Domain),
 		TenantID: api.Ref(e.Tenant), Message: e.Message, Status: api.Ref(e.Status), Ignored: e.Details.Ignored}
 }
+
+// place is where a page after the entry begins.
+func (r Row) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
 
 // Record is an entry with everything that is kept of it.
 type Record struct {

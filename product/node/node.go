@@ -124,6 +124,9 @@ func (s *Service) say(ctx context.Context) error {
 	return err
 }
 
+// Regions are those that nodes of the list are in.
+func (s *Service) Regions(tx *db.Tx) ([]string, error) { return selectRegions(tx) }
+
 // Exists tells whether there is such a node; nodes serve all workspaces.
 func (s *Service) Exists(tx *db.Tx, _ space.ID, id string) (bool, error) {
 	if !api.IsID(id) {

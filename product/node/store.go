@@ -49,6 +49,12 @@ func selectNodes(tx *db.Tx, limit, offset int) ([]Node, error) {
 		LIMIT $1 OFFSET $2`, limit, offset)
 }
 
+func selectRegions(tx *db.Tx) ([]string, error) {
+	return db.All(tx, db.Value[string], `
+		SELECT DISTINCT region FROM node
+		ORDER BY region`)
+}
+
 func countNodes(tx *db.Tx) (int64, error) {
 	return db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM node`)
 }

@@ -16,7 +16,7 @@ func TestWhatIsAskedWrongIsNamed(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	for _, c := range []struct{ path, field string }{
-		{"/stats/overview?days=0x", "days"}, {"/stats/overview?days=-1", "days"}, {"/stats/overview?days=366", "days"},
+		{"/stats/overview?days=0x", "days"}, {"/stats/overview?days=-1", "days"}, {"/stats/overview?days=0", "days"}, {"/stats/overview?days=366", "days"},
 		{"/stats/overview?days=3&start=2026-01-01T00:00:00Z", "days"},
 		{"/stats/daily?start=2026-02-01T00:00:00Z&end=2026-01-01T00:00:00Z", "start"}, {"/stats/daily?start=2026-02-01T00:00:00Z&end=2026-02-01T00:00:00Z", "start"},
 		{"/stats/daily?end=2026-01-01T00:00:00Z", "start"}, {"/stats/daily?start=yesterday", "start"}, {"/stats/daily?start=2999-01-01T00:00:00Z", "start"},

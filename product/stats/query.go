@@ -23,7 +23,7 @@ const (
 
 // query is what all questions about counts have in common.
 type query struct {
-	Days      int       `query:"days" doc:"The last days, today included: 1 to 365. Instead of start and end." example:"30"`
+	Days      int       `query:"days" least:"1" doc:"The last days, today included: 1 to 365. Instead of start and end." example:"30"`
 	Start     time.Time `query:"start" doc:"From this time on."`
 	End       time.Time `query:"end" doc:"Before this time; now, if it is missing."`
 	Domain    []string  `query:"domain_id" doc:"Only mail of these domains. One kind of filter at a time."`

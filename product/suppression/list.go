@@ -23,7 +23,7 @@ const (
 )
 
 type listQuery struct {
-	api.OffsetQuery
+	api.PageQuery
 	Reason []string  `query:"reason" doc:"bounce, complaint, unsubscribe, manual or invalid." example:"bounce"`
 	Origin []string  `query:"origin" doc:"bounce, complaint or manual." example:"bounce"`
 	Email  []string  `query:"email" doc:"One or more addresses, in any spelling." example:"gone@example.net"`
@@ -34,7 +34,7 @@ type listQuery struct {
 
 // wanted is a list query that has been checked.
 type wanted struct {
-	api.OffsetQuery
+	api.PageQuery
 	// reasons are those asked for, each once; nil means all.
 	reasons []Reason
 	// addresses are those asked for, as keys; nil means all.
@@ -42,6 +42,8 @@ type wanted struct {
 	// prefix and host are two readings of a search: the beginning of an address, and the domain of one.
 	prefix, host string
 	since, until time.Time
+	// part is what the page is cut from; see place.
+	part db.Keyset
 }
 
 func (q listQuery) check() (wanted, error) {
@@ -75,8 +77,8 @@ func (q listQuery) check() (wanted, error) {
 	}
 	want.reasons = q.reasons()
 	want.prefix, want.host = readSearch(q.Search)
-	err := q.OffsetQuery.Check(maxPage)
-	want.OffsetQuery = q.OffsetQuery
+	err := q.PageQuery.Check(maxPage)
+	want.PageQuery = q.PageQuery
 	return want, err
 }
 
@@ -117,39 +119,56 @@ func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.
 	if err != nil {
 		return page, err
 	}
-	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		rows, total, err := want.find(tx, ws)
-		records := make([]Record, len(rows))
-		for i, row := range rows {
-			records[i] = newRecord(row)
+	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		if len(want.addresses) > 0 {
+			page, err = want.findAddresses(tx, ws)
+			return err
 		}
-		page = api.NewOpenPage(records, want.OffsetQuery)
-		page.Total = total
+		page, err = want.find(tx, ws)
 		return err
 	})
 	return page, err
 }
 
-// find returns the rows of the page, and one more if there are more, and how many there are over all pages, if that is known.
-func (want wanted) find(tx *db.Tx, ws space.ID) (rows []Suppression, total *int64, err error) {
-	if len(want.addresses) > 0 {
-		return want.findAddresses(tx, ws)
+// find returns the page, and how many entries there are over all pages if that is known.
+func (want wanted) find(tx *db.Tx, ws space.ID) (page api.Page[Record], err error) {
+	if want.part, err = want.place(tx, ws); err != nil {
+		return page, err
 	}
-	if rows, err = selectPage(tx, ws, want); err != nil {
-		return nil, nil, err
+	rows, err := selectPage(tx, ws, want)
+	if err != nil {
+		return page, err
+	}
+	page = api.NewPlacedPage(newRecords(rows), want.PageQuery, Record.place)
+	if want.Placed() {
+		return page, nil
 	}
 	count, counted, err := want.total(tx, ws)
 	if counted {
-		total = &count
+		page.Total = &count
 	}
-	return rows, total, err
+	return page, err
+}
+
+// place returns the part of the list that the page is cut from.
+func (want wanted) place(tx *db.Tx, ws space.ID) (db.Keyset, error) {
+	if !want.searching() {
+		return want.Newest(func(id string) (time.Time, error) {
+			row, err := selectByID(tx, ws, ID(id))
+			return row.CreatedAt, err
+		})
+	}
+	return want.Part(false, func(id string) ([]any, error) {
+		row, err := selectByID(tx, ws, ID(id))
+		return []any{[]byte(row.Address)}, err
+	})
 }
 
 // findAddresses looks single addresses up, each in one step, and sees what the other filters leave of them.
-func (want wanted) findAddresses(tx *db.Tx, ws space.ID) ([]Suppression, *int64, error) {
+func (want wanted) findAddresses(tx *db.Tx, ws space.ID) (page api.Page[Record], err error) {
 	rows, err := selectNamed(tx, ws, names{addresses: want.addresses})
 	if err != nil {
-		return nil, nil, err
+		return page, err
 	}
 	rows = slices.DeleteFunc(rows, func(s Suppression) bool { return !want.matches(s) })
 	slices.SortFunc(rows, func(a, b Suppression) int {
@@ -158,9 +177,7 @@ func (want wanted) findAddresses(tx *db.Tx, ws space.ID) ([]Suppression, *int64,
 		}
 		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
 	})
-	total := int64(len(rows))
-	rows = rows[min(want.Offset, len(rows)):]
-	return rows[:min(want.Limit+1, len(rows))], &total, nil
+	return api.Cut(newRecords(rows), want.PageQuery, !want.searching(), Record.place)
 }
 
 // matches tells what the ranges of a list tell the database, for a row at hand.

@@ -108,6 +108,9 @@ func TestNoQuestionReadsTheWholeList(t *testing.T) {
 					if err != nil {
 						return err
 					}
+					if want.part, err = want.place(tx, acme); err != nil {
+						return err
+					}
 					query, args := want.page(tx, acme)
 					if plan := explain(t, tx, engine, query, args); !usesOnly(plan, strings.Fields(indexes)...) {
 						t.Errorf("%+v: %s", q, plan)
@@ -144,7 +147,7 @@ func TestALongSearchIsNotCounted(t *testing.T) {
 	fill(t, d, w, maxCounted+5)
 	s := New(w, d, Parts{})
 	for search, want := range map[string]string{"person1": "1111+", "person": "none", "": fmt.Sprint(maxCounted + 5)} {
-		page, err := s.list(context.Background(), acme, listQuery{Search: search, OffsetQuery: api.OffsetQuery{Limit: 10}})
+		page, err := s.list(context.Background(), acme, listQuery{Search: search, PageQuery: api.PageQuery{OffsetQuery: api.OffsetQuery{Limit: 10}}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -56,6 +56,13 @@ func lockMailboxes(tx *db.Tx, mailboxes []mailbox) ([]Suppression, error) {
 		{for_update}`, mailboxes)
 }
 
+// selectByID also finds an entry that has expired and was not swept yet: a page may begin after it.
+func selectByID(tx *db.Tx, ws space.ID, id ID) (Suppression, error) {
+	return db.One(tx, scanSuppression, `
+		SELECT `+columns+` FROM suppression
+		WHERE {beside workspace_id} = $1 AND id = $2`, ws, id)
+}
+
 // selectNamed finds entries that have not expired by id and by address.
 func selectNamed(tx *db.Tx, ws space.ID, named names) ([]Suppression, error) {
 	var found []Suppression

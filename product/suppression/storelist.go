@@ -18,7 +18,7 @@ type ranges struct {
 	conditions []string
 	shared     string // what rows of every range must also be
 	args       []any
-	key, order string // the column that a page is sorted by, and how
+	keys       []string // the columns that a page is sorted by
 }
 
 func (r *ranges) argument(value any) string {
@@ -27,7 +27,7 @@ func (r *ranges) argument(value any) string {
 }
 
 func (want wanted) ranges(tx *db.Tx, ws space.ID) *ranges {
-	r := &ranges{key: "created_at", order: "created_at DESC, id DESC"}
+	r := &ranges{keys: []string{"created_at", "id"}}
 	r.shared = "workspace_id = " + r.argument(ws) + " AND (expires_at IS NULL OR expires_at > " + r.argument(tx.Now()) + ")"
 	if !want.since.IsZero() {
 		r.shared += " AND created_at >= " + r.argument(want.since)
@@ -37,7 +37,7 @@ func (want wanted) ranges(tx *db.Tx, ws space.ID) *ranges {
 	}
 	switch {
 	case want.searching():
-		r.key, r.order = "address", "address"
+		r.keys = []string{"address"}
 		if want.reasons != nil {
 			r.shared += " AND reason {in " + r.argument(want.reasons) + "}"
 		}
@@ -69,9 +69,6 @@ func (want wanted) search(r *ranges) {
 	}
 }
 
-// farthest is an offset that is beyond every list, and small enough to add to.
-const farthest = 1 << 40
-
 // selectPage returns one row more than the page has, if there are more.
 func selectPage(tx *db.Tx, ws space.ID, want wanted) ([]Suppression, error) {
 	query, args := want.page(tx, ws)
@@ -87,7 +84,8 @@ func (want wanted) page(tx *db.Tx, ws space.ID) (string, []any) {
 	if len(r.conditions) == 0 {
 		return "", nil
 	}
-	enough := r.argument(min(want.Offset, farthest) + want.Limit + 1)
+	r.shared, r.args = want.part.Where(r.shared, r.args, r.keys...)
+	enough, order := r.argument(want.Offset+want.Limit+1), want.part.Order(r.keys...)
 	sources := make([]string, len(r.conditions))
 	for i, condition := range r.conditions {
 		sources[i] = fmt.Sprintf(`
@@ -95,16 +93,16 @@ func (want wanted) page(tx *db.Tx, ws space.ID) (string, []any) {
 				SELECT id, %[1]s FROM suppression
 				WHERE %[2]s AND %[3]s
 				ORDER BY %[4]s
-				LIMIT %[5]s) AS range_%[6]d`, r.key, r.shared, condition, r.order, enough, i)
+				LIMIT %[5]s) AS range_%[6]d`, r.keys[0], r.shared, condition, order, enough, i)
 	}
 	query := `
 		SELECT ` + columns + ` FROM (` + strings.Join(sources, `
 			UNION ALL`) + `
-			ORDER BY ` + r.order + `
+			ORDER BY ` + order + `
 			LIMIT ` + r.argument(want.Limit+1) + ` OFFSET ` + r.argument(want.Offset) + `) AS page
 		CROSS JOIN suppression
 		WHERE suppression.workspace_id = $1 AND suppression.id = page.id
-		ORDER BY page.` + strings.Replace(r.order, ", id", ", page.id", 1)
+		ORDER BY page.` + strings.Replace(order, ", id", ", page.id", 1)
 	return query, r.args
 }
 

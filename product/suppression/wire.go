@@ -41,6 +41,17 @@ func newRecord(s Suppression) Record {
 		CreatedBy: api.Ref(s.CreatedBy), CreatedAt: api.Time(s.CreatedAt)}
 }
 
+func newRecords(rows []Suppression) []Record {
+	records := make([]Record, len(rows))
+	for i, row := range rows {
+		records[i] = newRecord(row)
+	}
+	return records
+}
+
+// place is where a page after the entry begins.
+func (r Record) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
+
 // addedRecord is the answer to somebody who adds an address.
 type addedRecord struct {
 	Record

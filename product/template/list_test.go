@@ -104,7 +104,7 @@ func TestStatisticsAreThoseOfTheTemplate(t *testing.T) {
 			if !to.Equal(time.Date(2026, 10, 2, 0, 0, 0, 0, time.UTC)) || to.Sub(from) != 24*time.Hour {
 				t.Errorf("%s to %s", from, to)
 			}
-			for _, query := range []string{"days=-1", "days=366", "days=x", "start=2026-10-01T00:00:00Z", "start=2026-10-02T00:00:00Z&end=2026-10-01T00:00:00Z", "days=1&start=2026-10-01T00:00:00Z&end=2026-10-02T00:00:00Z",
+			for _, query := range []string{"days=-1", "days=0", "days=366", "days=x", "start=2026-10-01T00:00:00Z", "start=2026-10-02T00:00:00Z&end=2026-10-01T00:00:00Z", "days=1&start=2026-10-01T00:00:00Z&end=2026-10-02T00:00:00Z",
 				"start=2020-10-02T00:00:00Z&end=2026-10-01T00:00:00Z"} {
 				h.must(400, "GET", "/templates/"+id+"/stats?"+query, nil)
 			}

@@ -34,7 +34,7 @@ const (
 
 // period are the parameters that say which time a statistic is about.
 type period struct {
-	Days  int64     `query:"days" doc:"How many days back, 1 to 365; 30 if nothing is given." example:"30"`
+	Days  int64     `query:"days" least:"1" doc:"How many days back, 1 to 365; 30 if nothing is given." example:"30"`
 	Start time.Time `query:"start" doc:"Together with end, instead of days." example:"2026-10-16T00:00:00Z"`
 	End   time.Time `query:"end" doc:"Together with start, instead of days." example:"2026-11-15T00:00:00Z"`
 }

@@ -21,7 +21,10 @@ func (s *Service) AddDomain(ctx context.Context, ws space.ID, name plan.Name, id
 		if err != nil {
 			return err
 		}
-		return s.checkRoom(tx, t, name, cmp.Or(r.Domain, r.Name))
+		if err := s.checkRoom(tx, t, name, cmp.Or(r.Domain, r.Name)); err != nil {
+			return err
+		}
+		return s.domains.CheckWay(tx, ws, r)
 	})
 	if err != nil {
 		return domain.Domain{}, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 	"unicode/utf8"
 
 	"postrider/platform/api"
@@ -16,7 +17,7 @@ import (
 const maxSearch = maxName + 1 + maxExternalID
 
 type listQuery struct {
-	api.OffsetQuery
+	api.PageQuery
 	Status     []string `query:"status" doc:"active or paused." example:"active"`
 	Search     string   `query:"search" doc:"Part of the name or of the external id."`
 	ExternalID []string `query:"external_id" doc:"One or more external ids." example:"shop_4711"`
@@ -52,16 +53,27 @@ func (s *Service) list(ctx context.Context, ws space.ID, p plan.Plan, q listQuer
 		if err != nil {
 			return err
 		}
-		total, err := q.total(tx, ws, used)
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			t, err := selectTenant(tx, ws, ID(id))
+			return t.CreatedAt, err
+		})
 		if err != nil {
 			return err
 		}
-		tenants, err := selectPage(tx, ws, q)
+		tenants, err := selectPage(tx, ws, q, part)
+		if err != nil {
+			return err
+		}
 		records := make([]Record, len(tenants))
 		for i, t := range tenants {
 			records[i] = newRecord(t, tx.Now())
 		}
-		answer = page{api.NewPage(records, q.OffsetQuery, total), newLimits(p, used, domains)}
+		answer = page{api.NewPlacedPage(records, q.PageQuery, Record.place), newLimits(p, used, domains)}
+		if q.Placed() {
+			return nil
+		}
+		total, err := q.total(tx, ws, used)
+		answer.Total = &total
 		return err
 	})
 	return answer, err

@@ -71,18 +71,20 @@ func selectExternalID(tx *db.Tx, ws space.ID, id ID) (string, error) {
 }
 
 // selectPage finds the page in an index alone, so that rows it skips are not read. CROSS JOIN makes both engines begin there.
-func selectPage(tx *db.Tx, ws space.ID, q listQuery) ([]Tenant, error) {
+// It returns one row more than the page has, if there are more.
+func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Tenant, error) {
 	condition, args := q.where(ws)
-	args = append(args, q.Limit, q.Offset)
+	condition, args = part.Where(condition, args, "created_at", "id")
+	args = append(args, q.Limit+1, q.Offset)
 	return db.All(tx, scanTenant, fmt.Sprintf(`
 		SELECT `+columns+` FROM (
 			SELECT id FROM tenant
 			WHERE `+condition+`
-			ORDER BY created_at DESC, id DESC
+			ORDER BY `+part.Order("created_at", "id")+`
 			LIMIT $%d OFFSET $%d) AS page
 		CROSS JOIN tenant`+withUsage+`
 		WHERE tenant.workspace_id = $1 AND tenant.id = page.id
-		ORDER BY created_at DESC, tenant.id DESC`, len(args)-1, len(args)), args...)
+		ORDER BY `+part.Order("created_at", "tenant.id"), len(args)-1, len(args)), args...)
 }
 
 func countTenants(tx *db.Tx, ws space.ID, q listQuery) (int64, error) {

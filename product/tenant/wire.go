@@ -34,6 +34,9 @@ type usageRecord struct {
 	LastSentAt      api.Time `json:"last_sent_at"`
 }
 
+// place is where a page after the customer begins.
+func (r Record) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
+
 func newRecord(t Tenant, now time.Time) Record {
 	return Record{Object: "managed_tenant", ID: t.ID, ExternalID: t.ExternalID, Name: t.Name, Status: t.Status, Provider: t.Provider,
 		DomainCount: t.Domains, Metadata: t.Metadata, PausedAt: api.Time(t.PausedAt), PauseReason: api.Ref(t.PauseReason),

@@ -8,6 +8,9 @@ import (
 	"postrider/platform/db"
 )
 
+// managers may change the secrets of webhooks.
+var managers = []api.Role{api.Owner, api.Admin}
+
 // Routes returns the endpoints of webhooks.
 func (s *Service) Routes() []api.Route {
 	return append(append(s.endpointRoutes(), s.deliveryRoutes()...), s.streamRoute())
@@ -22,7 +25,7 @@ func (s *Service) endpointRoutes() []api.Route {
 		{Method: http.MethodPost, Path: "/webhooks", Scope: "webhook:manage", Bucket: api.BucketWrite, Success: 201,
 			Errors:  []*api.Error{ErrQuota, api.ErrDomainNotAllowed},
 			Summary: "Register a webhook. Its secret is shown only now.", Handler: api.Handle(s.handleCreate)},
-		{Method: http.MethodGet, Path: "/webhooks/{id}", Scope: "webhook:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
+		{Method: http.MethodGet, Path: "/webhooks/{id}", Scope: "webhook:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound, api.ErrDomainNotAllowed},
 			Summary: "Get a webhook.", Handler: api.Handle(s.handleGet)},
 		{Method: http.MethodPatch, Path: "/webhooks/{id}", Scope: "webhook:manage", Bucket: api.BucketWrite,
 			Errors:  []*api.Error{api.ErrNotFound, api.ErrDomainNotAllowed},
@@ -30,10 +33,10 @@ func (s *Service) endpointRoutes() []api.Route {
 		{Method: http.MethodDelete, Path: "/webhooks/{id}", Scope: "webhook:manage", Bucket: api.BucketWrite,
 			Errors:  []*api.Error{api.ErrNotFound, api.ErrDomainNotAllowed},
 			Summary: "Delete a webhook. What waits for it is cancelled.", Handler: api.Handle(s.handleDelete)},
-		{Method: http.MethodPost, Path: "/webhooks/{id}/rotate-secret", Scope: "webhook:manage", Access: api.SessionOnly, FreshTwoFactor: true,
+		{Method: http.MethodPost, Path: "/webhooks/{id}/rotate-secret", Scope: "webhook:manage", Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true,
 			Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound, api.ErrInvalidState},
 			Summary: "Replace the secret of a webhook; the old one signs too for a while.", Handler: api.Handle(s.handleRotate)},
-		{Method: http.MethodPost, Path: "/webhooks/{id}/revoke-previous-secret", Scope: "webhook:manage", Access: api.SessionOnly, FreshTwoFactor: true,
+		{Method: http.MethodPost, Path: "/webhooks/{id}/revoke-previous-secret", Scope: "webhook:manage", Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true,
 			Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound},
 			Summary: "End the time in which the old secret signs too.", Handler: api.Handle(s.handleRevoke)},
 	}
@@ -68,7 +71,7 @@ func (s *Service) handleEvents(_ context.Context, _ api.Caller, q api.OffsetQuer
 }
 
 func (s *Service) handleList(ctx context.Context, caller api.Caller, q endpointQuery) (api.Page[Record], error) {
-	return s.list(ctx, caller.Workspace, q)
+	return s.list(ctx, caller, q)
 }
 
 func (s *Service) handleCreate(ctx context.Context, caller api.Caller, r struct{ Body NewEndpoint }) (SecretRecord, error) {
@@ -79,10 +82,16 @@ func (s *Service) handleCreate(ctx context.Context, caller api.Caller, r struct{
 func (s *Service) handleGet(ctx context.Context, caller api.Caller, r idRequest) (record Record, err error) {
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		e, err := s.find(tx, caller.Workspace, r.ID)
+		if err == nil {
+			err = mayManage(caller, e)
+		}
 		record = newRecord(e, tx.Now())
 		return err
 	})
-	return record, err
+	if err != nil {
+		return Record{}, err
+	}
+	return record, nil
 }
 
 func (s *Service) handleUpdate(ctx context.Context, caller api.Caller, r struct {
@@ -127,7 +136,7 @@ func (s *Service) handleTestLive(ctx context.Context, caller api.Caller, r struc
 }
 
 func (s *Service) handleDeliveries(ctx context.Context, caller api.Caller, q deliveryQuery) (api.Page[DeliveryRecord], error) {
-	return s.deliveries(ctx, caller.Workspace, q)
+	return s.deliveries(ctx, caller, q)
 }
 
 func (s *Service) handleDeliveriesOf(ctx context.Context, caller api.Caller, r struct {
@@ -142,7 +151,7 @@ func (s *Service) handleDeliveriesOf(ctx context.Context, caller api.Caller, r s
 		return api.Page[DeliveryRecord]{}, err
 	}
 	r.Webhook = []string{r.ID}
-	return s.deliveries(ctx, caller.Workspace, r.deliveryQuery)
+	return s.deliveries(ctx, caller, r.deliveryQuery)
 }
 
 func (s *Service) handleDelivery(ctx context.Context, caller api.Caller, r struct {

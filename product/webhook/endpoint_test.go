@@ -3,7 +3,9 @@ package webhook_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -266,6 +268,45 @@ func TestAKeyOfSomeDomainsCannotListenToOthers(t *testing.T) {
 			if answer.Status != 403 || answer.Text("error", "code") != "domain_not_allowed" {
 				t.Errorf("%s: %d %s", name, answer.Status, answer.Raw)
 			}
+		}
+	})
+}
+
+func TestAKeyOfSomeDomainsSeesOnlyItsOwnWebhooksAndDeliveries(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		other := h.VerifiedDomain(h.Workspace, "other.test")
+		key := func(domain string) string {
+			_, token, err := h.App.Keys.Create(context.Background(), apikey.NewKey{Workspace: h.Workspace, Name: "narrow", Preset: "webhooks", DomainIDs: []string{domain}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return token
+		}
+		mine, theirs := key(h.DomainID), key(other)
+		wide, _ := h.webhook("https://wide.example.com/", []string{"*"})
+		own := h.check(201, "POST", "own", h.CallAs(mine, "POST", "/webhooks", fields{"url": "https://own.example.com/", "events": []string{"*"}, "domain_ids": []string{h.DomainID}}, nil)).Text("id")
+		h.Send("ann@example.net")
+		h.follow()
+		seen := func(token, path, name string) string {
+			t.Helper()
+			found := map[string]bool{}
+			for _, row := range h.check(200, "GET", path, h.CallAs(token, "GET", path, nil, nil)).Body["data"].([]any) {
+				found[row.(fields)[name].(string)] = true
+			}
+			return strings.Join(slices.Sorted(maps.Keys(found)), " ")
+		}
+		all := strings.Join(slices.Sorted(slices.Values([]string{own, wide})), " ")
+
+		for _, list := range []struct{ path, name string }{{"/webhooks", "id"}, {"/webhook-deliveries", "webhook_id"}, {"/webhook-deliveries?webhook_id=" + own + "," + wide, "webhook_id"}} {
+			for token, want := range map[string]string{h.Key: all, mine: own, theirs: ""} {
+				if got := seen(token, list.path, list.name); got != want {
+					t.Errorf("%s: %q, want %q", list.path, got, want)
+				}
+			}
+		}
+		if got := seen(mine, "/webhooks/"+wide+"/deliveries", "id"); got != "" {
+			t.Errorf("deliveries of another webhook: %s", got)
 		}
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
-	"postrider/platform/space"
 )
 
 const (
@@ -19,7 +18,7 @@ const (
 )
 
 type endpointQuery struct {
-	api.OffsetQuery
+	api.PageQuery
 	Status []string `query:"status" doc:"enabled or disabled." example:"enabled"`
 	Event  []string `query:"event" doc:"Only those that hear of one of these events." example:"email.bounced"`
 }
@@ -39,18 +38,18 @@ func (q endpointQuery) passes(e Endpoint) bool {
 }
 
 // list returns a page of endpoints, newest first. A workspace has so few that they are filtered here.
-func (s *Service) list(ctx context.Context, ws space.ID, q endpointQuery) (page api.Page[Record], err error) {
+func (s *Service) list(ctx context.Context, caller api.Caller, q endpointQuery) (page api.Page[Record], err error) {
 	if err := q.check(); err != nil {
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		rows, err := selectEndpoints(tx, ws)
+		rows, err := selectEndpoints(tx, caller.Workspace)
 		if err != nil {
 			return err
 		}
 		var found []Record
 		for _, row := range rows {
-			if !q.passes(row.Endpoint) {
+			if !q.passes(row.Endpoint) || mayManage(caller, row.Endpoint) != nil {
 				continue
 			}
 			e, err := s.opened(row, nil)
@@ -59,15 +58,14 @@ func (s *Service) list(ctx context.Context, ws space.ID, q endpointQuery) (page 
 			}
 			found = append(found, newRecord(e, tx.Now()))
 		}
-		start := min(q.Offset, len(found))
-		page = api.NewPage(found[start:min(start+q.Limit, len(found))], q.OffsetQuery, int64(len(found)))
-		return nil
+		page, err = api.Cut(found, q.PageQuery, true, Record.place)
+		return err
 	})
 	return page, err
 }
 
 type deliveryQuery struct {
-	api.OffsetQuery
+	api.PageQuery
 	Status  []string  `query:"status" doc:"pending, retrying, delivered, failed or cancelled." example:"failed"`
 	Event   []string  `query:"event" doc:"Types of events." example:"email.bounced"`
 	Webhook []string  `query:"webhook_id" doc:"Ids of webhooks."`
@@ -106,18 +104,47 @@ func (q deliveryQuery) failedOnly() bool {
 	})
 }
 
+// narrow leaves those webhooks in the query that the caller may manage, and tells whether any is left.
+func (q *deliveryQuery) narrow(tx *db.Tx, caller api.Caller) (bool, error) {
+	if len(caller.DomainIDs) == 0 {
+		return true, nil
+	}
+	rows, err := selectEndpoints(tx, caller.Workspace)
+	var own []string
+	for _, row := range rows {
+		id := string(row.ID)
+		if mayManage(caller, row.Endpoint) == nil && (len(q.Webhook) == 0 || slices.Contains(q.Webhook, id)) {
+			own = append(own, id)
+		}
+	}
+	q.Webhook = own
+	return len(own) > 0, err
+}
+
 // deliveries returns a page of deliveries, newest first.
-func (s *Service) deliveries(ctx context.Context, ws space.ID, q deliveryQuery) (page api.Page[DeliveryRecord], err error) {
+func (s *Service) deliveries(ctx context.Context, caller api.Caller, q deliveryQuery) (page api.Page[DeliveryRecord], err error) {
 	if err := q.check(); err != nil {
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		rows, err := selectPage(tx, ws, q)
+		var rows []deliveryRow
+		q := q // the transaction may run again
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			d, err := selectDelivery(tx, caller.Workspace, DeliveryID(id))
+			return d.CreatedAt, err
+		})
+		if err != nil {
+			return err
+		}
+		some, err := q.narrow(tx, caller)
+		if err == nil && some {
+			rows, err = selectPage(tx, caller.Workspace, q, part)
+		}
 		records := make([]DeliveryRecord, len(rows))
 		for i, row := range rows {
 			records[i] = newDeliveryRecord(row)
 		}
-		page = api.NewOpenPage(records, q.OffsetQuery)
+		page = api.NewPlacedPage(records, q.PageQuery, DeliveryRecord.place)
 		return err
 	})
 	return page, err

@@ -152,9 +152,10 @@ func selectOfEvents(tx *db.Tx, ws space.ID, events []string) ([]Delivery, error)
 	return found, err
 }
 
-// selectPage returns deliveries, newest first, with their last attempts.
-func selectPage(tx *db.Tx, ws space.ID, q deliveryQuery) ([]deliveryRow, error) {
+// selectPage returns the deliveries of a page with their last attempts, and one more if there are more.
+func selectPage(tx *db.Tx, ws space.ID, q deliveryQuery, part db.Keyset) ([]deliveryRow, error) {
 	condition, args := q.where(ws)
+	condition, args = part.Where(condition, args, "d.created_at", "d.id")
 	args = append(args, q.Limit+1, q.Offset)
 	return db.All(tx, func(s db.Scanner) (row deliveryRow, err error) {
 		err = s.Scan(append(deliveryFields(&row.Delivery), lastFields(&row.last)...)...)
@@ -163,7 +164,7 @@ func selectPage(tx *db.Tx, ws space.ID, q deliveryQuery) ([]deliveryRow, error) 
 		SELECT `+deliveryColumns+`, `+lastColumns+` FROM webhook_delivery d
 		LEFT JOIN webhook_attempt a ON a.delivery_id = d.id AND a.number = d.attempts
 		WHERE `+condition+`
-		ORDER BY d.created_at DESC, d.id DESC
+		ORDER BY `+part.Order("d.created_at", "d.id")+`
 		LIMIT $%d OFFSET $%d`, len(args)-1, len(args)), args...)
 }
 

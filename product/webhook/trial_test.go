@@ -1,9 +1,13 @@
 package webhook_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"postrider/app/apptest"
+	"postrider/platform/api"
 )
 
 func TestATestEventIsQueuedAndSigned(t *testing.T) {
@@ -159,4 +163,20 @@ func TestASecretIsRotatedWithBothGoodForAWhile(t *testing.T) {
 			h.browse(400, "POST", rotate, wrong)
 		}
 	})
+}
+
+func TestSecretsAreReplacedByManagersOnly(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	found := 0
+	for _, route := range in.App.Webhooks.Routes() {
+		if strings.Contains(route.Path, "secret") {
+			if found++; !slices.Equal(route.Roles, []api.Role{api.Owner, api.Admin}) {
+				t.Errorf("%s is for %v", route.Path, route.Roles)
+			}
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d routes", found)
+	}
 }

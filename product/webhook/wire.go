@@ -39,6 +39,9 @@ type SecretRecord struct {
 	SigningSecret string `json:"signing_secret" example:"whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="`
 }
 
+// place is where a page after the endpoint begins.
+func (r Record) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
+
 func newRecord(e Endpoint, now time.Time) Record {
 	r := Record{Object: "webhook", ID: e.ID, URL: e.URL, Endpoint: e.URL, Events: e.Events, Description: api.Ref(e.Description), Status: e.Status,
 		Enabled: e.Status == Enabled, DisabledReason: api.Ref(e.DisabledReason), SecretPrefix: e.secretPrefix, DomainIDs: orEmpty(e.Domains),
@@ -115,6 +118,11 @@ type DeliveryRecord struct {
 type deliveryRow struct {
 	Delivery
 	last lastAttempt
+}
+
+// place is where a page after the delivery begins.
+func (r DeliveryRecord) place() api.Cursor {
+	return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)}
 }
 
 func newDeliveryRecord(row deliveryRow) DeliveryRecord {

@@ -2,6 +2,7 @@ package generate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -66,22 +67,15 @@ func (t *typer) all(op Operation, queries []Parameter, arguments []string, answe
 		}
 		row = t.of(*data.Items, place{})
 	}
-	next := ""
-	for _, q := range queries {
-		if q.Name == "cursor" {
-			next = "if cursor != \"\" {\n\t\t\tpage.Cursor = cursor\n\t\t}"
-			break
-		}
-		if q.Name == "offset" {
-			next = "page.Offset = offset"
-		}
+	named := func(name string) bool {
+		return slices.ContainsFunc(queries, func(q Parameter) bool { return q.Name == name })
 	}
-	if next == "" {
+	if !named("offset") {
 		return ""
 	}
-	start := "params.Offset"
-	if strings.Contains(next, "cursor") {
-		start = "0"
+	next := "page.Offset = offset"
+	if named("cursor") { // only one place can be given
+		next += "\n\t\tif cursor != \"\" {\n\t\t\tpage.Cursor, page.After, page.Before, page.Offset = cursor, \"\", \"\", 0\n\t\t}"
 	}
 	service, name := Service(op.Tags[0]), op.MethodName()
 	var names []string
@@ -91,11 +85,11 @@ func (t *typer) all(op Operation, queries []Parameter, arguments []string, answe
 	}
 	fetch := fmt.Sprintf("return s.%s(%s)", name, strings.Join(names, ", "))
 	if !isPage {
-		fetch = fmt.Sprintf("answer, err := s.%s(%s)\n\t\tif err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\treturn &Page[%s]{Data: answer.Data, HasMore: answer.HasMore}, nil", name, strings.Join(names, ", "), row)
+		fetch = fmt.Sprintf("answer, err := s.%s(%s)\n\t\tif err != nil {\n\t\t\treturn nil, err\n\t\t}\n\t\treturn &Page[%s]{Data: answer.Data, HasMore: answer.HasMore, NextCursor: answer.NextCursor}, nil", name, strings.Join(names, ", "), row)
 	}
 	whole := "All" + strings.TrimPrefix(name, "List")
-	return fmt.Sprintf("// %s is %s from page to page, to the end of the list.\nfunc (s *%s) %s(%s) iter.Seq2[%s, error] {\n\treturn all(%s, func(offset int, cursor string) (*Page[%s], error) {\n\t\tpage := params\n\t\t%s\n\t\t%s\n\t})\n}\n\n",
-		whole, name, service, whole, strings.Join(arguments, ", "), row, start, row, next, fetch)
+	return fmt.Sprintf("// %s is %s from page to page, to the end of the list.\nfunc (s *%s) %s(%s) iter.Seq2[%s, error] {\n\treturn all(params.Offset, func(offset int, cursor string) (*Page[%s], error) {\n\t\tpage := params\n\t\t%s\n\t\t%s\n\t})\n}\n\n",
+		whole, name, service, whole, strings.Join(arguments, ", "), row, row, next, fetch)
 }
 
 // argument avoids the words of Go.
