@@ -56,7 +56,7 @@ bench-size:
 
 # The simulator at length.
 sim:
-	go test ./sim -timeout 60m -args -seeds 1000 -beats 1
+	go test ./sim -timeout 180m -args -seeds 1000 -beats 1
 
 # kill -9, two hundred times under load on each database: what was answered against what arrived.
 kill:
