@@ -57,9 +57,7 @@ func (r Registration) check() (Registration, error) {
 	r.TrackingLabel = or(r.TrackingLabel, "track")
 	r.TLS = or(r.TLS, "opportunistic")
 	r.DMARCPolicy = or(r.DMARCPolicy, "none")
-	if r.Region = or(r.Region, defaultRegion); slices.Contains(resendRegions, r.Region) {
-		r.Region = defaultRegion
-	}
+	r.Region = r.region()
 	for field, value := range map[string]string{"custom_return_path": r.CustomReturnPath, "tracking_subdomain": r.TrackingLabel} {
 		if !label.MatchString(value) {
 			wrong.Add(field, "Must be one label of lower-case letters, digits and hyphens.")
@@ -87,9 +85,16 @@ const defaultRegion = "default"
 // resendRegions are what programs written for Resend may name; here, that is the installation.
 var resendRegions = []string{"us-east-1", "eu-west-1", "sa-east-1", "ap-northeast-1"}
 
+func (r Registration) region() string {
+	if r.Region == "" || slices.Contains(resendRegions, r.Region) {
+		return defaultRegion
+	}
+	return r.Region
+}
+
 // CheckWay refuses a registration for a node or a region that does not exist.
 func (s *Service) CheckWay(tx *db.Tx, ws space.ID, r Registration) error {
-	if err := s.checkNode(tx, ws, r.NodeID); err != nil || r.Region == "" || r.Region == defaultRegion {
+	if err := s.checkNode(tx, ws, r.NodeID); err != nil || r.region() == defaultRegion {
 		return err
 	}
 	regions := []string{defaultRegion}
