@@ -134,6 +134,16 @@ func (b *binding) listName(in input) string {
 	return fmt.Sprint(in.list, in.path, "?", filters.Encode())
 }
 
+// readQuery refuses what cannot be read: a list without its filter would be taken for a filtered one. The addresses of public routes
+// have come through mail programs, which add to them what they like.
+func (x *exchange) readQuery() (url.Values, error) {
+	query, err := url.ParseQuery(x.r.URL.RawQuery)
+	if err != nil && x.endpoint.Access != Public {
+		return nil, Invalid("_query", fmt.Sprintf("Malformed query: %s.", err))
+	}
+	return query, nil
+}
+
 // setField writes text into a field and says what is wrong with it, if anything is.
 func setField(field reflect.Value, values []string) string {
 	text := values[len(values)-1]

@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"regexp"
 	"runtime/debug"
 	"strconv"
@@ -207,16 +206,6 @@ func (x *exchange) serve(named map[string]string) {
 		return
 	}
 	x.answer(answer)
-}
-
-// readQuery refuses what cannot be read: a list without its filter would be taken for a filtered one. The addresses of public routes
-// have come through mail programs, which add to them what they like.
-func (x *exchange) readQuery() (url.Values, error) {
-	query, err := url.ParseQuery(x.r.URL.RawQuery)
-	if err != nil && x.endpoint.Access != Public {
-		return nil, Invalid("_query", fmt.Sprintf("Malformed query: %s.", err))
-	}
-	return query, nil
 }
 
 // upgraded tells whether a request that the plan refused may succeed now: what a key stands for is remembered for a moment, and

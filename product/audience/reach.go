@@ -65,11 +65,7 @@ func (s *Service) CheckTarget(tx *db.Tx, ws space.ID, target Target) error {
 // Recipients returns the next contacts of a target that may be mailed, in the order in which they came: those after a number, which is
 // 0 at the beginning. A page that is not full is the last. Pages that are read in one transaction are of one moment.
 func (s *Service) Recipients(tx *db.Tx, ws space.ID, target Target, after int64, limit int) ([]Recipient, error) {
-	known, err := loadSchema(tx, ws)
-	if err != nil {
-		return nil, err
-	}
-	a, err := newAim(tx, ws, known, target, filter.Stepwise)
+	known, a, err := aimAt(tx, ws, target)
 	if err != nil {
 		return nil, err
 	}
@@ -82,11 +78,7 @@ func (s *Service) Recipients(tx *db.Tx, ws space.ID, target Target, after int64,
 
 // Meant is Recipients for whoever writes down who is meant and reads the rest later: much less is read for each.
 func (s *Service) Meant(tx *db.Tx, ws space.ID, target Target, after int64, limit int) ([]Meant, error) {
-	known, err := loadSchema(tx, ws)
-	if err != nil {
-		return nil, err
-	}
-	a, err := newAim(tx, ws, known, target, filter.Stepwise)
+	_, a, err := aimAt(tx, ws, target)
 	if err != nil {
 		return nil, err
 	}
@@ -95,16 +87,21 @@ func (s *Service) Meant(tx *db.Tx, ws space.ID, target Target, after int64, limi
 
 // Members is Meant for everybody on the list or in the segment, whether or not they may be mailed.
 func (s *Service) Members(tx *db.Tx, ws space.ID, target Target, after int64, limit int) ([]Meant, error) {
-	known, err := loadSchema(tx, ws)
-	if err != nil {
-		return nil, err
-	}
-	a, err := newAim(tx, ws, known, target, filter.Stepwise)
+	_, a, err := aimAt(tx, ws, target)
 	if err != nil {
 		return nil, err
 	}
 	a.mayGet = always
 	return selectMeant(tx, a, after, limit)
+}
+
+// aimAt reads what is to be known of a workspace to find the people of a target.
+func aimAt(tx *db.Tx, ws space.ID, target Target) (known schema, a *aim, err error) {
+	if known, err = loadSchema(tx, ws); err != nil {
+		return known, a, err
+	}
+	a, err = newAim(tx, ws, known, target, filter.Stepwise)
+	return known, a, err
 }
 
 // StillEligible returns those of the contacts, by number, that may still be mailed. It is asked again when mail is handed over: who left
@@ -114,13 +111,9 @@ func (s *Service) StillEligible(tx *db.Tx, ws space.ID, target Target, numbers [
 	if len(numbers) == 0 {
 		return eligible, nil
 	}
-	known, err := loadSchema(tx, ws)
-	if err != nil {
-		return nil, err
-	}
 	// Who was in a segment when the broadcast began stays a recipient; what the person says is what counts now.
 	target.Segment = ""
-	a, err := newAim(tx, ws, known, target, filter.Stepwise)
+	_, a, err := aimAt(tx, ws, target)
 	if err != nil {
 		return nil, err
 	}

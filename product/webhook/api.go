@@ -82,16 +82,16 @@ func (s *Service) handleCreate(ctx context.Context, caller api.Caller, r struct{
 func (s *Service) handleGet(ctx context.Context, caller api.Caller, r idRequest) (record Record, err error) {
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		e, err := s.find(tx, caller.Workspace, r.ID)
-		if err == nil {
-			err = mayManage(caller, e)
+		if err != nil {
+			return err
+		}
+		if err := mayManage(caller, e); err != nil {
+			return err
 		}
 		record = newRecord(e, tx.Now())
-		return err
+		return nil
 	})
-	if err != nil {
-		return Record{}, err
-	}
-	return record, nil
+	return record, err
 }
 
 func (s *Service) handleUpdate(ctx context.Context, caller api.Caller, r struct {
