@@ -179,6 +179,9 @@ func (b *Browser) Wait(expression string) {
 	}
 }
 
+// loaded is true once the scripts of a page have run: its text can be read before that, but its keys and buttons do nothing yet.
+const loaded = `document.readyState === "complete"`
+
 // See waits until the page shows a text. After a press it must be a text that was not there before: a test that waits for what it sees
 // anyway goes on with the old page, on a day when the new one is late.
 func (b *Browser) See(text string) {
@@ -187,7 +190,7 @@ func (b *Browser) See(text string) {
 		b.t.Errorf("%s: %q was there before something was pressed; wait for what the press brings", b.where(), text)
 	}
 	quoted, _ := json.Marshal(text)
-	b.Wait(fmt.Sprintf("document.body?.innerText.includes(%s)", quoted))
+	b.Wait(fmt.Sprintf("%s && document.body.innerText.includes(%s)", loaded, quoted))
 }
 
 // Fill types into the input with this name, in place of what is there.
@@ -211,7 +214,7 @@ func (b *Browser) Press(text string) {
 	b.t.Helper()
 	quoted, _ := json.Marshal(text)
 	find := fmt.Sprintf(`[...document.querySelectorAll("main button, main a, main summary, dialog[open] button")].find(e => e.checkVisibility() && e.innerText.trim() === %s)`, quoted)
-	b.Wait(find)
+	b.Wait(loaded + " && " + find)
 	b.before = b.Eval("(e => { const before = document.body.innerText; e.click(); return before; })(" + find + ")")
 }
 
