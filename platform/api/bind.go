@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"reflect"
@@ -250,6 +251,9 @@ func blame(raw []byte, t reflect.Type) string {
 
 // findWrong goes down to the innermost value that cannot be read into its type. The path is like attachments[0].content.
 func findWrong(raw []byte, t reflect.Type, path string, depth int) string {
+	if optional, ok := reflect.Zero(t).Interface().(interface{ of() reflect.Type }); ok {
+		return findWrong(raw, optional.of(), path, depth)
+	}
 	if depth == 0 || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return path
 	}
@@ -266,18 +270,28 @@ func findWrong(raw []byte, t reflect.Type, path string, depth int) string {
 				return findWrong(item, t.Elem(), fmt.Sprintf("%s[%d]", path, i), depth-1)
 			}
 		}
+	case reflect.Map:
+		var values map[string]json.RawMessage
+		if json.Unmarshal(raw, &values) != nil {
+			return path
+		}
+		for _, key := range slices.Sorted(maps.Keys(values)) {
+			if json.Unmarshal(values[key], reflect.New(t.Elem()).Interface()) != nil {
+				return findWrong(values[key], t.Elem(), strings.TrimPrefix(path+"."+key, "."), depth-1)
+			}
+		}
 	case reflect.Struct:
 		var sent map[string]json.RawMessage
 		if json.Unmarshal(raw, &sent) != nil {
 			return path
 		}
-		for i := range t.NumField() {
-			name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		for _, field := range reflect.VisibleFields(t) {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
 			value, ok := sent[name]
-			if !ok || json.Unmarshal(value, reflect.New(t.Field(i).Type).Interface()) == nil {
+			if !ok || json.Unmarshal(value, reflect.New(field.Type).Interface()) == nil {
 				continue
 			}
-			return findWrong(value, t.Field(i).Type, strings.TrimPrefix(path+"."+name, "."), depth-1)
+			return findWrong(value, field.Type, strings.TrimPrefix(path+"."+name, "."), depth-1)
 		}
 	}
 	return path

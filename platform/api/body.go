@@ -2,9 +2,12 @@ package api
 
 import (
 	"errors"
+	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"os"
+	"unicode/utf8"
 
 	"golang.org/x/sync/semaphore"
 )
@@ -35,12 +38,13 @@ func (x *exchange) readBody() (body []byte, release func(), err error) {
 	if err := x.checkMediaType(); err != nil {
 		return nil, release, err
 	}
-	body, release, err = x.receive(http.MaxBytesReader(x.w, x.r.Body, maxBody))
-	if err == nil && x.endpoint.Form {
-		body, err = formAsJSON(x.r.Header.Get("Content-Type"), body)
-	}
+	body, received, err := x.receive(http.MaxBytesReader(x.w, x.r.Body, maxBody))
 	if err == nil {
-		return body, release, nil
+		if body, err = x.readAs(body); err != nil {
+			received()
+			return nil, release, err
+		}
+		return body, received, nil
 	}
 	var over *http.MaxBytesError
 	var public *Error
@@ -50,7 +54,31 @@ func (x *exchange) readBody() (body []byte, release func(), err error) {
 	case !errors.As(err, &public):
 		err = Invalid("_body", "The body ended too early.")
 	}
-	return nil, func() {}, err
+	return nil, release, err
+}
+
+// readAs turns a body into JSON if it is a form, and refuses text that is not UTF-8: the decoder would put question marks into it.
+func (x *exchange) readAs(body []byte) ([]byte, error) {
+	kind, parameters, err := mime.ParseMediaType(x.r.Header.Get("Content-Type"))
+	switch {
+	case err == nil && x.endpoint.Form && isForm(kind):
+		return formAsJSON(kind, parameters["boundary"], body)
+	case err == nil && isForm(kind) || utf8.Valid(body):
+		return body, nil
+	}
+	return nil, Invalid("_body", fmt.Sprintf("Must be UTF-8; byte %d is not.", wrongByte(body)))
+}
+
+func wrongByte(text []byte) int {
+	at := 0
+	for at < len(text) {
+		char, size := utf8.DecodeRune(text[at:])
+		if char == utf8.RuneError && size == 1 {
+			break
+		}
+		at += size
+	}
+	return at
 }
 
 func (x *exchange) receive(r io.Reader) (body []byte, release func(), err error) {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"mime/multipart"
 	"net/url"
 )
@@ -24,12 +23,8 @@ const maxFormFields = 50
 
 func isForm(kind string) bool { return kind == mediaForm || kind == mediaMultipart }
 
-// formAsJSON turns the fields of a web form into an object of texts, so that one Body serves both. What is no form stays as it is.
-func formAsJSON(contentType string, body []byte) ([]byte, error) {
-	kind, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil || !isForm(kind) {
-		return body, nil
-	}
+// formAsJSON turns the fields of a web form into an object of texts, so that one Body serves both.
+func formAsJSON(kind, boundary string, body []byte) ([]byte, error) {
 	fields := map[string]string{}
 	if kind == mediaForm {
 		values, err := url.ParseQuery(string(body))
@@ -41,7 +36,7 @@ func formAsJSON(contentType string, body []byte) ([]byte, error) {
 		}
 		return json.Marshal(fields)
 	}
-	parts := multipart.NewReader(bytes.NewReader(body), parameters["boundary"])
+	parts := multipart.NewReader(bytes.NewReader(body), boundary)
 	for range maxFormFields + 1 {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {

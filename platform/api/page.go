@@ -86,19 +86,6 @@ func NewOpenPage[T any](rows []T, q OffsetQuery) Page[T] {
 	return Page[T]{Object: "list", Data: orEmpty(rows), Limit: q.Limit, Offset: q.Offset, HasMore: more}
 }
 
-// CursorPage is one page of a list that is followed by cursor.
-type CursorPage[T any] struct {
-	Object     string `json:"object" example:"list"`
-	Data       []T    `json:"data"`
-	HasMore    bool   `json:"has_more" example:"false"`
-	NextCursor Ref    `json:"next_cursor"`
-}
-
-// NewCursorPage makes a page; next is empty on the last one.
-func NewCursorPage[T any](rows []T, next string) CursorPage[T] {
-	return CursorPage[T]{Object: "list", Data: orEmpty(rows), HasMore: next != "", NextCursor: Ref(next)}
-}
-
 func orEmpty[T any](rows []T) []T {
 	if rows == nil {
 		return []T{}

@@ -56,7 +56,16 @@ type sendRequest struct {
 			Name string      `json:"name"`
 			Tags api.Strings `json:"tags"`
 		} `json:"files"`
+		Note api.Optional[struct {
+			Words []string `json:"words"`
+		}] `json:"note"`
+		Headers map[string]string `json:"headers"`
+		urgency
 	}
+}
+
+type urgency struct {
+	Urgent bool `json:"urgent"`
 }
 
 type echo struct {
@@ -177,6 +186,10 @@ func TestAnswersByRequest(t *testing.T) {
 		"wrong type names the field":    {request{method: "POST", path: "/v1/emails", body: `{"subject":5}`, header: bearer("all")}, 400, `"subject":["Must be a string."]`},
 		"own decoder names the field":   {request{method: "POST", path: "/v1/emails", body: `{"to":{"a":1}}`, header: bearer("all")}, 400, `"to":["Must be a string or a list of strings."]`},
 		"wrong type deep inside":        {request{method: "POST", path: "/v1/emails", body: `{"files":[{"name":"a"},{"name":5}]}`, header: bearer("all")}, 400, `"files[1].name":["Must be a string."]`},
+		"not UTF-8":                     {request{method: "POST", path: "/v1/emails", body: "{\"subject\":\"caf\xe9\"}", header: bearer("all")}, 400, `"_body":["Must be UTF-8; byte 15 is not."]`},
+		"wrong type in what may lack":   {request{method: "POST", path: "/v1/emails", body: `{"note":{"words":["a",5]}}`, header: bearer("all")}, 400, `"note.words[1]":["Must be a string."]`},
+		"wrong type of a value":         {request{method: "POST", path: "/v1/emails", body: `{"headers":{"a":"1","b":2}}`, header: bearer("all")}, 400, `"headers.b":["Must be a string."]`},
+		"wrong type in a shared part":   {request{method: "POST", path: "/v1/emails", body: `{"urgent":"yes"}`, header: bearer("all")}, 400, `"urgent":["Must be true or false."]`},
 		"own decoder deep inside":       {request{method: "POST", path: "/v1/emails", body: `{"files":[{"tags":5}]}`, header: bearer("all")}, 400, `"files[0].tags":["Must be a string or a list of strings."]`},
 		"empty time is absent":          {request{method: "POST", path: "/v1/emails", body: `{"scheduled_at":""}`, header: bearer("all")}, 202, `"at":null`},
 		"time is answered in UTC":       {request{method: "POST", path: "/v1/emails", body: `{"scheduled_at":"2026-11-15T03:00:00+01:00"}`, header: bearer("all")}, 202, `"at":"2026-11-15T02:00:00.000Z"`},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"reflect"
 	"time"
 
 	"postrider/platform/space"
@@ -87,6 +88,9 @@ func (o *Optional[T]) UnmarshalJSON(raw []byte) error {
 	o.Set = true
 	return json.Unmarshal(raw, &o.Value)
 }
+
+// of is the type of the value.
+func (Optional[T]) of() reflect.Type { return reflect.TypeFor[T]() }
 
 // Or returns the value, or otherwise if none was sent.
 func (o Optional[T]) Or(otherwise T) T {
