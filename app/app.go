@@ -115,7 +115,6 @@ type Settings struct {
 func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, settings Settings) *App {
 	a := &App{World: w, DB: d, blobs: blobs, meters: newMeters(), window: event.NewWindow()}
 	settings.Outbound.RequireTLS = true
-	cursors := api.NewCursors(func(data []byte) []byte { return keys.MAC("cursor", data) })
 	if settings.Plans == nil {
 		settings.Plans = plan.Shipped()
 	}
@@ -151,7 +150,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	})
 	a.Suppressions = suppression.New(w, d, suppression.Parts{Keys: keys, Accounts: a.Accounts, BaseURL: settings.BaseURL, Preferences: preferences{a},
 		Unsubscribed: func(tx *db.Tx, u suppression.Unsubscription) error { return a.Emails.TellUnsubscribed(tx, u) }})
-	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans, Cursors: cursors,
+	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans,
 		Keys: keys, BaseURL: settings.BaseURL, CustomerHosts: settings.CustomerHosts, Spam: settings.Spam, Webhooks: a.Webhooks, Suppressions: a.Suppressions, Topics: preferences{a}, Templates: a.Templates,
 		Delay: func(ctx context.Context, ws space.ID, tenant string, recipients int) time.Duration {
 			return a.Guard.Delay(ctx, ws, tenant, recipients)
@@ -176,7 +175,8 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		Spam: settings.Spam, Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
 
 	settings.API.World, settings.API.DB, settings.API.Keys, settings.API.Sessions = w, d, a.Keys, a.Accounts
-	settings.API.Rates, settings.API.Info, settings.API.Observe, settings.API.Cursors = a.Plans.RateOf, Info, a.noteRequest, cursors
+	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.noteRequest
+	settings.API.Cursors = api.NewCursors(func(data []byte) []byte { return keys.MAC("cursor", data) })
 	settings.API.Fallback = a.newDashboard(settings)
 	a.API = api.NewServer(settings.API, a.Routes())
 	a.Submission = submission.New(w, a.API, a.Emails, hosts.MX()[0])

@@ -49,6 +49,9 @@ func (s *Emails) AllReceiving(ctx context.Context, params ListEmailsReceivingPar
 	return all(params.Offset, func(offset int, cursor string) (*Page[InboundRow], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListReceiving(ctx, page, options...)
 	})
 }
@@ -322,9 +325,9 @@ type ListEmailsParams struct {
 	Offset int
 	// next_cursor of the page before, unchanged.
 	Cursor string
-	// Id of the last email of the page before.
+	// Id of the last row of the page before.
 	After string
-	// Id of the first email of the page after.
+	// Id of the first row of the page after.
 	Before string
 	// desc (newest first) or asc.
 	Order string
@@ -437,10 +440,14 @@ type ListEmailsReceivingParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
-	// Id of the last message of the page before, instead of offset.
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
 	After string
-	// Id of the first message of the page after, instead of offset.
+	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Name or id of the domain.
 	Domain string
 	// Part of a recipient's address.
@@ -465,8 +472,10 @@ func (p ListEmailsReceivingParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("domain", p.Domain)
 	q.text("to", p.To)
 	q.text("from", p.From)

@@ -164,18 +164,9 @@ type idRequest struct {
 	ID string `path:"id" doc:"Id of the email." example:"0193a1ef-0d5c-7c33-8e0a-2b7c1d9e4f00"`
 }
 
-func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery) (api.CursorPage[Row], error) {
+func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery) (api.Page[Row], error) {
 	q.domains = caller.DomainIDs
-	emails, next, err := s.list(ctx, caller.Workspace, q)
-	rows := make([]Row, len(emails))
-	for i, e := range emails {
-		rows[i] = newRow(e)
-	}
-	page := api.NewCursorPage(rows, next)
-	if q.Before != "" {
-		page.NextCursor = "" // cursors lead forward, back to where the caller came from
-	}
-	return page, err
+	return s.list(ctx, caller.Workspace, q)
 }
 
 func (s *Service) handleGet(ctx context.Context, caller api.Caller, r idRequest) (Record, error) {

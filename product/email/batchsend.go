@@ -200,7 +200,7 @@ func (s *Service) storeAll(tx *db.Tx, sender Sender, entries []entry, refusals [
 		index := entries[i].index
 		switch {
 		case p.err != nil && !permissive:
-			return answer, p.err
+			return answer, refusal{index, p.err}.named()
 		case p.err != nil:
 			refusals = append(refusals, refusal{index, p.err})
 		default:
@@ -212,6 +212,15 @@ func (s *Service) storeAll(tx *db.Tx, sender Sender, entries []entry, refusals [
 		answer.Errors = append(answer.Errors, r.wire())
 	}
 	return answer, s.store(tx, fresh...)
+}
+
+// named is the reason with the place of the email in its batch.
+func (r refusal) named() error {
+	var public *api.Error
+	if !errors.As(r.err, &public) {
+		return r.err
+	}
+	return public.With("index", r.index)
 }
 
 func (r refusal) wire() batchRefusal {
@@ -229,7 +238,7 @@ func firstRefusal(refusals []refusal) error {
 	for _, r := range refusals {
 		var public *api.Error
 		if !errors.As(r.err, &public) || !errors.Is(public, api.ErrValidation) {
-			return r.err
+			return r.named()
 		}
 		fields, _ := public.Details["fieldErrors"].(api.Fields)
 		for name, messages := range fields {

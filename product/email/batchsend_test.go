@@ -69,7 +69,7 @@ func TestStrictBatchIsAllOrNone(t *testing.T) {
 			t.Errorf("status %d", answer.Status)
 		}
 		refused := sendBatch(in, []any{item("ann@example.net", nil), item("ann@example.net", map[string]any{"from": "a@elsewhere.test"})}, nil)
-		if refused.Text("error", "code") != "invalid_from_address" {
+		if refused.Text("error", "code") != "invalid_from_address" || refused.Text("error", "details", "index") != "1" {
 			t.Errorf("%d %s", refused.Status, refused.Raw)
 		}
 		if list := listed(in.Call(http.MethodGet, "/emails", nil), "data"); len(list) != 0 {

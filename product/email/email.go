@@ -21,7 +21,6 @@ import (
 	"postrider/mail/address"
 	"postrider/mail/report"
 	"postrider/mail/spam"
-	"postrider/platform/api"
 	"postrider/platform/blob"
 	"postrider/platform/db"
 	"postrider/platform/httpout"
@@ -239,7 +238,6 @@ type Service struct {
 	domains  *domain.Service
 	tenants  *tenant.Service
 	plans    *plan.Service
-	cursors  api.Cursors
 	keys     *seal.Keyring
 	baseURL  string
 	// customerHosts tells that the installation is also reached under the tracking hosts of customers.
@@ -266,7 +264,6 @@ type Parts struct {
 	Domains  *domain.Service
 	Tenants  *tenant.Service
 	Plans    *plan.Service
-	Cursors  api.Cursors
 	Keys     *seal.Keyring
 	// BaseURL is where links to files begin.
 	BaseURL string
@@ -295,7 +292,7 @@ const maxArchives = 8
 // New returns the service.
 func New(w world.World, d *db.DB, parts Parts) *Service {
 	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, tenants: parts.Tenants,
-		plans: parts.Plans, cursors: parts.Cursors, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"), customerHosts: parts.CustomerHosts,
+		plans: parts.Plans, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"), customerHosts: parts.CustomerHosts,
 		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam,
 		webhooks: parts.Webhooks, suppressions: parts.Suppressions, topics: parts.Topics, templates: parts.Templates, delay: parts.Delay}
 	if s.spam == nil {

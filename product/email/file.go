@@ -158,6 +158,12 @@ func checkFiles(wrong *api.Fields, bodies []fileBody) []File {
 		if len(file.ContentID) > contentIDLimit || !isPrintable(file.ContentID) || strings.ContainsAny(file.ContentID, `<>()"\ `) {
 			wrong.Add(at("content_id"), "Must be at most 255 printable ASCII characters without spaces, quotes, backslashes and brackets.")
 		}
+		if !isMediaType(file.ContentType) {
+			wrong.Add(at("content_type"), "Must be a media type such as application/pdf.")
+		}
+		if !slices.Contains([]string{"", "attachment", "inline"}, body.Disposition) {
+			wrong.Add(at("disposition"), "Must be attachment or inline.")
+		}
 		files = append(files, file)
 	}
 	if total > maxFilesBytes {
@@ -197,6 +203,12 @@ func typeOf(file File) string {
 		return kind
 	}
 	return http.DetectContentType(file.Content)
+}
+
+// isMediaType tells whether a type can be written into a message. Parameters that cannot be understood are left out of it.
+func isMediaType(text string) bool {
+	kind, _, err := mime.ParseMediaType(text)
+	return text == "" || (err == nil || errors.Is(err, mime.ErrInvalidMediaParameter)) && strings.Contains(kind, "/")
 }
 
 func nameProblem(name string) string {

@@ -18,11 +18,7 @@ const maxPage = 200
 
 // listQuery are the filters and the place of a page of emails.
 type listQuery struct {
-	api.OffsetQuery
-	Cursor    string    `query:"cursor" doc:"next_cursor of the page before, unchanged."`
-	After     string    `query:"after" doc:"Id of the last email of the page before."`
-	Before    string    `query:"before" doc:"Id of the first email of the page after."`
-	Order     string    `query:"order" doc:"desc (newest first) or asc." example:"desc"`
+	api.PageQuery
 	Status    []string  `query:"status" doc:"One or more states." example:"delivered"`
 	Domain    string    `query:"domain" doc:"Name or id of the sending domain." example:"acme.test"`
 	Search    string    `query:"search" doc:"Part of the subject, an address, the message id or the id."`
@@ -44,18 +40,6 @@ type listQuery struct {
 
 func (q *listQuery) check() error {
 	var wrong api.Fields
-	places := 0
-	for _, given := range []bool{q.Cursor != "", q.After != "", q.Before != "", q.Offset != 0} {
-		if given {
-			places++
-		}
-	}
-	if places > 1 {
-		wrong.Add("cursor", "Only one of cursor, after, before and offset can be given.")
-	}
-	if q.Order != "" && q.Order != "asc" && q.Order != "desc" {
-		wrong.Add("order", "Must be asc or desc.")
-	}
 	for _, status := range q.Status {
 		if !slices.Contains(States, State(status)) {
 			wrong.Add("status", fmt.Sprintf("%q is not a state of an email.", status))
@@ -85,54 +69,29 @@ func (q *listQuery) check() error {
 	if q.Until.IsZero() {
 		q.Until = q.End
 	}
-	return errors.Join(wrong.Err(), q.OffsetQuery.Check(maxPage))
+	return errors.Join(wrong.Err(), q.PageQuery.Check(maxPage))
 }
 
-// name is the query without its place: a cursor is bound to it.
-func (q listQuery) name() string {
-	return fmt.Sprintf("emails %q %q %q %q %q %q %q %q %q %q %d %d", q.Order, q.Status, q.Domain, q.Search, q.To, q.From, q.Tag, q.Tenant, q.Template, q.Broadcast, q.Since.UnixMicro(), q.Until.UnixMicro())
-}
-
-// list returns a page of emails and the cursor of the next one, empty if there is none.
-func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (rows []Email, next string, err error) {
+// list returns a page of emails.
+func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.Page[Row], err error) {
 	if err := q.check(); err != nil {
-		return nil, "", err
+		return page, err
 	}
-	var place *api.Cursor
-	if q.Cursor != "" {
-		at, err := s.cursors.Read(q.Cursor, ws, q.name())
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			e, err := findEmail(tx, ws, id)
+			return e.CreatedAt, err
+		})
 		if err != nil {
-			return nil, "", err
+			return err
 		}
-		place = &at
-	}
-	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
-		if id := first(q.After, q.Before); id != "" {
-			if place, err = placeOf(tx, ws, id); err != nil {
-				return err
-			}
+		emails, err := selectPage(tx, ws, q, part)
+		rows := make([]Row, len(emails))
+		for i, e := range emails {
+			rows[i] = newRow(e)
 		}
-		rows, err = selectPage(tx, ws, q, place)
+		page = api.NewPlacedPage(rows, q.PageQuery, Row.place)
 		return err
 	})
-	if err != nil {
-		return nil, "", err
-	}
-	if len(rows) > q.Limit {
-		rows = rows[:q.Limit]
-		last := rows[len(rows)-1]
-		next = s.cursors.Write(api.Cursor{ID: string(last.ID), At: last.CreatedAt}, ws, q.name())
-	}
-	if q.Before != "" {
-		slices.Reverse(rows)
-	}
-	return rows, next, nil
-}
-
-func placeOf(tx *db.Tx, ws space.ID, id string) (*api.Cursor, error) {
-	e, err := findEmail(tx, ws, id)
-	if errors.Is(err, api.ErrNotFound) {
-		return nil, api.ErrInvalidCursor
-	}
-	return &api.Cursor{ID: string(e.ID), At: e.CreatedAt}, err
+	return page, err
 }

@@ -170,8 +170,8 @@ func TestQueriesThatMakeNoSenseAreRefused(t *testing.T) {
 		"negative limit":    {[]string{"limit", "-1"}, "limit", "Must be at least 1."},
 		"limit in words":    {[]string{"limit", "ten"}, "limit", "Must be a whole number."},
 		"no rows":           {[]string{"limit", "0"}, "limit", "Must be at least 1."},
-		"two places":        {[]string{"after", id, "before", id}, "cursor", "Only one of cursor, after, before and offset can be given."},
-		"place and offset":  {[]string{"after", id, "offset", "3"}, "cursor", "Only one of cursor, after, before and offset can be given."},
+		"two places":        {[]string{"after", id, "before", id}, "after", "Only one of cursor, after, before and offset can be given."},
+		"place and offset":  {[]string{"after", id, "offset", "3"}, "after", "Only one of cursor, after, before and offset can be given."},
 		"order":             {[]string{"order", "up"}, "order", "Must be asc or desc."},
 		"status":            {[]string{"status", "queued,lost"}, "status", `"lost" is not a state of an email.`},
 		"tag without value": {[]string{"tag", "welcome"}, "tag", "Must have the form name:value."},
@@ -272,4 +272,30 @@ func TestRowsAreRecordsWithoutTheirContent(t *testing.T) {
 			t.Errorf("%s is in the row: %v", name, shown)
 		}
 	}
+}
+
+func TestEmailsOfOneMomentAreAllFoundPageByPage(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		batch := make([]fields, 100)
+		for i := range batch {
+			batch[i] = letter(fields{"tags": []fields{{"name": "category", "value": "receipt"}}})
+		}
+		made := in.Call(http.MethodPost, "/emails/batch", batch)
+		if made.Status != http.StatusAccepted {
+			t.Fatal(string(made.Raw))
+		}
+		oldest := column(rows(made), "id")
+		slices.Sort(oldest)
+		newest := slices.Clone(oldest)
+		slices.Reverse(newest)
+		for _, filter := range [][]string{nil, {"tag", "category:receipt"}} {
+			if ids, _ := walk(t, in, append([]string{"limit", "7"}, filter...)...); !slices.Equal(ids, newest) {
+				t.Errorf("%q, newest first: %d emails, in their order: %v", filter, len(ids), slices.IsSortedFunc(ids, func(a, b string) int { return strings.Compare(b, a) }))
+			}
+			if ids, _ := walk(t, in, append([]string{"limit", "7", "order", "asc"}, filter...)...); !slices.Equal(ids, oldest) {
+				t.Errorf("%q, oldest first: %d emails, in their order: %v", filter, len(ids), slices.IsSorted(ids))
+			}
+		}
+	})
 }

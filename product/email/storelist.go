@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
 )
@@ -92,28 +91,25 @@ func (p *pageQuery) filter(q listQuery) {
 var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // selectPage reads one row more than the page has, to know whether another follows.
-func selectPage(tx *db.Tx, ws space.ID, q listQuery, place *api.Cursor) ([]Email, error) {
+func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Email, error) {
 	p := &pageQuery{where: []string{"email.workspace_id = $1"}, args: []any{ws}}
 	p.filter(q)
-	ascending := (q.Order == "asc") != (q.Before != "")
-	from, until := q.Since, q.Until
-	order := "created_at DESC, email.id DESC"
-	if ascending {
-		order = "created_at, email.id"
-	}
-	if place != nil {
-		p.args = append(p.args, place.At, place.ID)
-		beyond := "<"
-		if until = place.At; ascending {
-			beyond, from, until = ">", place.At, q.Until
-		}
-		p.where = append(p.where, fmt.Sprintf("(created_at, email.id) %s ($%d, $%d)", beyond, len(p.args)-1, len(p.args)))
-	}
+	where, args := part.Where(strings.Join(p.where, " AND "), p.args, "created_at", "email.id")
+	p.where, p.args = []string{where}, args
+	order := part.Order("created_at", "email.id")
 	tables := "email"
 	if len(p.whole)+len(p.asked) > 0 {
 		tables = "email_search JOIN email ON email.id = email_search.id"
-		if order = "{newest email_search}"; ascending {
-			order = "{oldest email_search}"
+		if order = "{oldest email_search}"; part.Down {
+			order = "{newest email_search}"
+		}
+		from, until := q.Since, q.Until
+		switch {
+		case part.Beyond == nil:
+		case part.Down:
+			until = part.Beyond[0].(time.Time)
+		default:
+			from = part.Beyond[0].(time.Time)
 		}
 		if err := p.askIndex(tx, ws, from, until); err != nil {
 			return nil, err

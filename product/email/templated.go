@@ -27,8 +27,11 @@ func (s *Service) fromTemplate(ctx context.Context, ws space.ID, body *sendBody)
 	if wish == nil && body.TemplateID != "" {
 		wish = &templateBody{ID: body.TemplateID, Variables: body.Variables}
 	}
-	if wish == nil || wish.ID == "" {
+	if wish == nil {
 		return nil
+	}
+	if wish.ID == "" {
+		return api.Invalid("template.id", "Required: the id or the alias of a template.")
 	}
 	if body.HTML != "" || body.Text != nil && *body.Text != "" {
 		return api.Invalid("template", "Give a template, or html and text, not both.")

@@ -73,6 +73,9 @@ func TestTemplatesThatCannotBeUsedSayWhy(t *testing.T) {
 			t.Errorf("%s", missing.Raw)
 		}
 		refused(t, ask(fields{"template": fields{"id": id, "variables": fields{"name": "x"}}, "html": "x"}), 400, "validation_error")
+		if nameless := ask(fields{"template": fields{}}); problems(nameless)["template.id"] == "" {
+			t.Errorf("%d %s", nameless.Status, nameless.Raw)
+		}
 		refused(t, ask(fields{"template": fields{"id": "unheard"}}), 404, "not_found")
 		refused(t, ask(fields{"template": fields{"id": id, "version": 7, "variables": fields{"name": "x"}}}), 404, "not_found")
 		_, stranger := in.NewWorkspace(plan.Unlimited)

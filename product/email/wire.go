@@ -138,6 +138,8 @@ type attemptRecord struct {
 // place is where a page after the attempt begins.
 func (r attemptRecord) place() api.Cursor { return api.Cursor{ID: r.ID, At: time.Time(r.StartedAt)} }
 
+func (r Row) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
+
 func newRow(e Email) Row {
 	provider := e.Provider
 	if e.Node() != "" {

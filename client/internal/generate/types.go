@@ -131,10 +131,8 @@ func (t *typer) oneOf(s Schema, at place) string {
 
 // named returns the Go type of a schema that has a name, and sees to its declaration.
 func (t *typer) named(name, from string) string {
-	for _, prefix := range []string{"CursorPageOf", "PageOf"} {
-		if row, ok := strings.CutPrefix(name, prefix); ok {
-			return "Page[" + t.named(row, from) + "]"
-		}
+	if row, ok := strings.CutPrefix(name, "PageOf"); ok {
+		return "Page[" + t.named(row, from) + "]"
 	}
 	goName := exported(name)
 	if _, done := t.declared[goName]; !done {
