@@ -75,7 +75,7 @@ func (x *exchange) authenticateKey(key string) error {
 // CheckKey returns whom a key stands for, if it may be used from the address. An address that presents many bad keys is turned
 // away without a look.
 func (s *Server) CheckKey(ctx context.Context, key string, from netip.Addr) (Principal, error) {
-	guesser := "bad-key/" + from.String()
+	guesser := "bad-key/" + limit.Site(from)
 	if before := s.limiter.Peek(guesser, failedKeys); !before.Allowed {
 		return Principal{}, tooMany("auth", before)
 	}
@@ -201,9 +201,9 @@ func (x *exchange) take(bucket Bucket) (limit.Decision, limit.Rate) {
 		rate := server.config.Rates(x.caller.Plan, bucket)
 		return server.callers.Take(ctx, string(x.caller.Workspace)+"/"+string(bucket), rate), rate
 	case bucket == BucketTracking:
-		return server.limiter.Take("tracking/"+x.caller.IP.String(), trackingRate), trackingRate
+		return server.limiter.Take("tracking/"+limit.Site(x.caller.IP), trackingRate), trackingRate
 	}
-	return server.limiter.Take("public/"+x.caller.IP.String(), publicRate), publicRate
+	return server.limiter.Take("public/"+limit.Site(x.caller.IP), publicRate), publicRate
 }
 
 func (x *exchange) checkMediaType() error {

@@ -3,6 +3,7 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -283,13 +284,23 @@ func TestBucketRunsEmptyAndSaysWhenToComeBack(t *testing.T) {
 
 func TestGuessingKeysIsSlowedDownPerAddress(t *testing.T) {
 	t.Parallel()
-	h := server(t, plenty)
-	code := 0
-	for range 61 {
-		code = ask(h, request{path: "/v1/emails/1", header: bearer("guess")}).Code
-	}
-	if code != 429 {
-		t.Fatalf("the 61st guess was answered with %d", code)
+	for name, address := range map[string]func(int) string{
+		"one address":       func(int) string { return "192.0.2.7" },
+		"one IPv6 customer": func(i int) string { return fmt.Sprintf("[2001:db8::%x]", i+1) },
+	} {
+		h := server(t, plenty)
+		code := 0
+		for i := range 61 {
+			guess := httptest.NewRequest(http.MethodGet, "/v1/emails/1", nil)
+			guess.RemoteAddr = address(i) + ":1234"
+			guess.Header.Set("Authorization", "Bearer guess")
+			answer := httptest.NewRecorder()
+			h.ServeHTTP(answer, guess)
+			code = answer.Code
+		}
+		if code != 429 {
+			t.Errorf("%s: the 61st guess was answered with %d", name, code)
+		}
 	}
 }
 

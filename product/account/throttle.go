@@ -20,12 +20,9 @@ const (
 // addressRate is how many wrong tries one network address has, over all accounts. Tries that succeed are given back.
 var addressRate = limit.Rate{Count: 100, Per: failureWindow, Burst: 100}
 
-// siteBits is how much of an IPv6 address names the subscriber; whoever has one address there has all of them.
-const siteBits = 64
-
 // enter takes a try from the network address, or refuses it.
 func (s *Service) enter(from netip.Addr) error {
-	taken := s.addresses.Take(site(from), addressRate)
+	taken := s.addresses.Take(limit.Site(from), addressRate)
 	if !taken.Allowed {
 		return tooMany(taken.Limit, taken.RetryAfter)
 	}
@@ -34,23 +31,14 @@ func (s *Service) enter(from netip.Addr) error {
 
 // checkAddress refuses a network address that has no tries left, before anything is spent on it.
 func (s *Service) checkAddress(from netip.Addr) error {
-	if left := s.addresses.Peek(site(from), addressRate); !left.Allowed {
+	if left := s.addresses.Peek(limit.Site(from), addressRate); !left.Allowed {
 		return tooMany(left.Limit, left.RetryAfter)
 	}
 	return nil
 }
 
 // giveBack returns the try of a sign-in that succeeded.
-func (s *Service) giveBack(from netip.Addr) { s.addresses.GiveBack(site(from), addressRate) }
-
-func site(from netip.Addr) string {
-	if from.Is6() {
-		if network, err := from.Prefix(siteBits); err == nil {
-			return network.String()
-		}
-	}
-	return from.String()
-}
+func (s *Service) giveBack(from netip.Addr) { s.addresses.GiveBack(limit.Site(from), addressRate) }
 
 func tooMany(limit int, wait time.Duration) error {
 	seconds := max(1, int((wait+time.Second-1)/time.Second))
