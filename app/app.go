@@ -142,7 +142,8 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	a.Tenants = tenant.New(w, d, a.Plans, a.Domains, a.Nodes.Exists)
 	a.DNS = dnsprovider.New(w, d, keys, a.Accounts, a.Domains, settings.DNS)
 	a.Keys = apikey.New(w, d, a.Accounts, a.Domains.Exist)
-	a.Relays = relay.New(w, d, keys, a.Accounts, relay.Config{Hello: settings.Delivery.Hello, AllowPrivate: settings.Delivery.AllowPrivate})
+	a.Relays = relay.New(w, d, keys, a.Accounts, relay.Config{Hello: settings.Delivery.Hello, TrustAnyone: settings.Delivery.AllowPrivate,
+		Network: httpout.Policy{AllowPrivate: settings.Delivery.AllowPrivate, PrivateHosts: settings.Outbound.PrivateHosts}})
 	a.Logs = logs.New(w, d, logs.Parts{Plans: a.Plans, Accounts: a.Accounts, Steps: a.stepsOf})
 	a.Webhooks = a.newWebhooks(keys, settings)
 	a.Templates = template.New(w, d, a.Plans, func(tx *db.Tx, ws space.ID, id string, versions []int64, from, to time.Time) (stats.OfTemplate, error) {

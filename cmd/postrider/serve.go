@@ -91,7 +91,7 @@ type serveCommand struct {
 	Spam          spamFlags          `embed:"" prefix:"spam-"`
 	Blocklists    []string           `help:"DNS blocklists to ask about our addresses." default:"zen.spamhaus.org,bl.spamcop.net,b.barracudacentral.org" env:"POSTRIDER_BLOCKLISTS"`
 	Probe         string             `help:"Domain whose mail server is called now and then, to see whether mail gets out; empty calls none." default:"gmail.com" env:"POSTRIDER_PROBE"`
-	PrivateHosts  []string           `help:"Names and addresses in private networks that customers may have us call, for webhooks and files." env:"POSTRIDER_PRIVATE_HOSTS"`
+	PrivateHosts  []string           `help:"Names and addresses in private networks that customers may have us call, for webhooks, files and relays." env:"POSTRIDER_PRIVATE_HOSTS"`
 
 	OTLPEndpoint string `name:"otlp-endpoint" help:"Collector that traces are sent to (OTLP over HTTP, such as http://127.0.0.1:4318); none if absent. The variables OTEL_* are obeyed." placeholder:"URL" env:"POSTRIDER_OTLP_ENDPOINT"`
 

@@ -31,6 +31,9 @@ var metadataServices = []netip.Addr{
 	netip.MustParseAddr("fd20:ce::254"),    // Google over IPv6
 }
 
+// Allows tells whether an address that a name leads to may be called.
+func (p Policy) Allows(host string, addr netip.Addr) bool { return p.of(host).allowsAddress(addr) }
+
 func (p Policy) allowsAddress(addr netip.Addr) bool {
 	if slices.Contains(metadataServices, addr) {
 		return false

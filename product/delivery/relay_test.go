@@ -112,6 +112,11 @@ func TestMailGoesThroughTheRelayOfTheWorkspace(t *testing.T) {
 		if set.Status != http.StatusOK || strings.Contains(string(set.Raw), "s3cret") {
 			t.Fatalf("%d %s", set.Status, set.Raw)
 		}
+		kept := in.Browse(http.MethodPut, path, map[string]any{"host": "relay.test", "port": port, "username": "acme"})
+		elsewhere := in.Browse(http.MethodPut, path, map[string]any{"host": "thief.test", "port": port, "username": "acme"})
+		if kept.Status != http.StatusOK || elsewhere.Status != http.StatusBadRequest || !strings.Contains(elsewhere.Text("error", "details", "fieldErrors"), "password") {
+			t.Fatalf("the password that is kept: for its host %d, for another %d %s", kept.Status, elsewhere.Status, elsewhere.Raw)
+		}
 		in.Call(http.MethodPatch, "/domains/"+in.DomainID, map[string]any{"provider": "relay"})
 		id, refused := in.Send("ann@example.net"), in.Send("refused@example.net")
 		in.Deliver()

@@ -71,6 +71,9 @@ func (s *Service) Set(ctx context.Context, caller api.Caller, c change) (Relay, 
 		if err != nil {
 			return Relay{}, err
 		}
+		if before.Host != r.Host || before.Username != r.Username {
+			return Relay{}, api.Invalid("password", "Give the password again: the one that is kept is shown to its own host alone.")
+		}
 		r.Password = before.Password
 	}
 	connection, err := s.Connect(ctx, r)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"postrider/mail/smtp"
-	"postrider/platform/httpout"
 )
 
 // connectFor is how long a relay may take to answer the knock.
@@ -45,30 +44,43 @@ func (s *Service) Connect(ctx context.Context, r Relay) (*Connection, error) {
 func (s *Service) dial(ctx context.Context, r Relay) (net.Conn, error) {
 	ctx, done := context.WithTimeout(ctx, connectFor)
 	defer done()
-	addrs, _, err := s.world.Resolver.IP(ctx, r.Host)
+	found, _, err := s.world.Resolver.IP(ctx, r.Host)
 	if err != nil {
 		return nil, fmt.Errorf("look up %s: %w", r.Host, err)
 	}
-	err = errPrivate
-	for _, addr := range addrs {
-		if !s.config.AllowPrivate && !httpout.IsPublic(addr) {
-			continue
+	var addrs []netip.Addr
+	for _, addr := range found {
+		if s.config.Network.Allows(r.Host, addr) {
+			addrs = append(addrs, addr)
 		}
+	}
+	err = errPrivate
+	for i, addr := range addrs {
 		var socket net.Conn
-		if socket, err = s.world.Dialer.DialContext(ctx, "tcp", net.JoinHostPort(addr.String(), strconv.Itoa(r.Port))); err == nil {
+		share := connectFor / time.Duration(len(addrs)-i) // an address that is dead leaves the others their time
+		if socket, err = s.dialOne(ctx, net.JoinHostPort(addr.String(), strconv.Itoa(r.Port)), share); err == nil {
 			return socket, nil
 		}
 	}
 	return nil, err
 }
 
+func (s *Service) dialOne(ctx context.Context, target string, within time.Duration) (net.Conn, error) {
+	ctx, done := context.WithTimeout(ctx, within)
+	defer done()
+	return s.world.Dialer.DialContext(ctx, "tcp", target)
+}
+
 // enter encrypts the connection, always and with the certificate checked, and signs in.
 func (s *Service) enter(ctx context.Context, c *Connection, socket net.Conn, r Relay) error {
-	secured := &tls.Config{ServerName: r.Host, MinVersion: tls.VersionTLS12, InsecureSkipVerify: s.config.AllowPrivate}
+	secured := &tls.Config{ServerName: r.Host, MinVersion: tls.VersionTLS12, InsecureSkipVerify: s.config.TrustAnyone}
 	config := smtp.ClientConfig{Hello: s.config.Hello, Clock: s.world.Clock}
 	if r.Security == ImplicitTLS {
 		secure := tls.Client(socket, secured)
-		if err := secure.HandshakeContext(ctx); err != nil {
+		shaking, done := context.WithTimeout(ctx, connectFor)
+		err := secure.HandshakeContext(shaking)
+		done()
+		if err != nil {
 			return &smtp.Error{Stage: smtp.StageStartTLS, Err: err}
 		}
 		c.TLS, socket, config.Secure = secure.ConnectionState(), secure, true

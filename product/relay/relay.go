@@ -9,6 +9,7 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
+	"postrider/platform/httpout"
 	"postrider/platform/seal"
 	"postrider/platform/space"
 	"postrider/product/account"
@@ -49,8 +50,10 @@ var (
 type Config struct {
 	// Hello is the name given to them.
 	Hello string
-	// AllowPrivate permits relays with private addresses; their certificates are then not checked. Tests only.
-	AllowPrivate bool
+	// Network says which addresses relays may have.
+	Network httpout.Policy
+	// TrustAnyone does not check certificates. Tests only.
+	TrustAnyone bool
 }
 
 // Service keeps relays.
