@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
+	"golang.org/x/net/publicsuffix"
+
 	"postrider/mail/dkim"
+	"postrider/mail/dmarc"
 	"postrider/mail/spf"
 	"postrider/world"
 )
@@ -73,8 +75,27 @@ func (s *Service) inspect(ctx context.Context, d Domain) Checks {
 	for i, key := range d.Keys {
 		checks.Keys[key.Selector] = keys[i]
 	}
-	checks.DKIM = checks.Keys[d.selector()]
+	checks.DKIM = checks.key(d.selector())
 	return checks
+}
+
+// of returns the checks as far as they are about the domain as it is now: while it was looked at, labels may have changed, and keys.
+func (c Checks) of(seen, now Domain) Checks {
+	if seen.ReturnLabel != now.ReturnLabel {
+		c.ReturnPath = now.Checks.ReturnPath
+	}
+	if seen.TrackingLabel != now.TrackingLabel {
+		c.Tracking = now.Checks.Tracking
+	}
+	return c
+}
+
+// key is the result for the record of a key.
+func (c Checks) key(selector string) Check {
+	if check, looked := c.Keys[selector]; looked {
+		return check
+	}
+	return Check{Status: CheckNotChecked}
 }
 
 // absent turns a failed look-up into a check. An answer that did not come says nothing about the record.
@@ -144,15 +165,31 @@ func (s *Service) checkKey(ctx context.Context, d Domain, key Key) Check {
 	return Check{Status: CheckPass, Found: texts}
 }
 
+const noDMARC = "No DMARC record found. It is recommended."
+
+// checkDMARC looks where receivers do: at the domain, and if it says nothing, at the organisation that it belongs to (RFC 7489 §6.6.3).
 func (s *Service) checkDMARC(ctx context.Context, d Domain) Check {
-	texts, _, err := s.world.Resolver.TXT(ctx, "_dmarc."+d.Name)
-	if err != nil {
-		return absent(err, "No DMARC record found. It is recommended.")
+	check := s.checkDMARCAt(ctx, d.Name)
+	organisation, err := publicsuffix.EffectiveTLDPlusOne(d.Name)
+	if check.Status != CheckMissing || err != nil || organisation == d.Name {
+		return check
 	}
-	policies := slices.DeleteFunc(texts, func(text string) bool { return !strings.HasPrefix(strings.ToLower(text), "v=dmarc1") })
+	above := s.checkDMARCAt(ctx, organisation)
+	if above.Status == CheckPass {
+		above.Message = fmt.Sprintf("The policy of %s holds for this domain, too.", organisation)
+	}
+	return above
+}
+
+func (s *Service) checkDMARCAt(ctx context.Context, name string) Check {
+	texts, _, err := s.world.Resolver.TXT(ctx, "_dmarc."+name)
+	if err != nil {
+		return absent(err, noDMARC)
+	}
+	policies := slices.DeleteFunc(texts, func(text string) bool { return !dmarc.IsRecord(text) })
 	switch len(policies) {
 	case 0:
-		return Check{Status: CheckMissing, Message: "No DMARC record found. It is recommended."}
+		return Check{Status: CheckMissing, Message: noDMARC}
 	case 1:
 		return Check{Status: CheckPass, Found: policies}
 	}

@@ -34,12 +34,12 @@ func (s *Service) Verify(ctx context.Context, ws space.ID, id string) (Domain, e
 	}
 	looking, done := context.WithTimeout(ctx, checkBudget)
 	defer done()
-	checks := s.inspect(looking, d)
+	seen, checks := d, s.inspect(looking, d)
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
-		if d, err = lockDomain(tx, ws, d.ID); err != nil {
+		if d, err = lockDomain(tx, ws, seen.ID); err != nil {
 			return err
 		}
-		if err := s.settle(tx, &d, checks); err != nil {
+		if err := s.settle(tx, &d, checks.of(seen, d)); err != nil {
 			return err
 		}
 		_, err := queue.Reschedule(tx, checkLane, string(d.ID), d.NextCheckAt)
@@ -102,7 +102,7 @@ func (s *Service) settle(tx *db.Tx, d *Domain, checks Checks) error {
 func (s *Service) settleKeys(tx *db.Tx, d *Domain) error {
 	next, rotating := d.key(Next, RSA)
 	current, _ := d.key(Current, RSA)
-	if rotating && d.Checks.Keys[next.Selector].Status == CheckPass {
+	if rotating && d.Checks.key(next.Selector).Status == CheckPass {
 		if err := setRole(tx, *d, current.Selector, Old); err != nil {
 			return err
 		}
@@ -115,10 +115,10 @@ func (s *Service) settleKeys(tx *db.Tx, d *Domain) error {
 		return err
 	}
 	d.Signing = []string{current.Selector}
-	if small, ok := d.key(Current, Ed25519); ok && d.Checks.Keys[small.Selector].Status == CheckPass {
+	if small, ok := d.key(Current, Ed25519); ok && d.Checks.key(small.Selector).Status == CheckPass {
 		d.Signing = append(d.Signing, small.Selector)
 	}
-	d.Checks.DKIM = d.Checks.Keys[current.Selector]
+	d.Checks.DKIM = d.Checks.key(current.Selector)
 	return loadKeys(tx, d)
 }
 

@@ -85,6 +85,23 @@ func TestOnlySPFAndDKIMAreNeeded(t *testing.T) {
 	}
 }
 
+func TestTheOrganisationSpeaksForADomainWithoutDMARC(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	id := registered(t, in, "mail.shop.test")
+	for _, c := range []struct{ name, record, status, message string }{
+		{"_dmarc.shop.test", "v=DMARC1; p=reject", "pass", "The policy of shop.test holds for this domain, too."},
+		{"_dmarc.mail.shop.test", "v=DMARC1; p=none", "pass", ""},
+	} {
+		publish(t, in, c.name, "TXT", c.record)
+		in.Clock.Advance(time.Minute)
+		answer := verify(t, in, id)
+		if answer.Text("checks", "dmarc", "status") != c.status || answer.Text("checks", "dmarc", "message") != c.message {
+			t.Errorf("%s: %s %q", c.name, answer.Text("checks", "dmarc", "status"), answer.Text("checks", "dmarc", "message"))
+		}
+	}
+}
+
 func TestEachWrongRecordIsToldApart(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

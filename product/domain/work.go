@@ -83,13 +83,14 @@ func (s *Service) checkDue(ctx context.Context) (bool, error) {
 		all.Go(func() { checks[i] = s.inspect(looking, d) })
 	}
 	all.Wait()
+	var failed []error
 	for i, d := range domains {
-		if err := s.settleDue(ctx, items, d.ID, checks[i]); err != nil {
-			return false, fmt.Errorf("settle check of %s: %w", d.Name, err)
+		if err := s.settleDue(ctx, items, d, checks[i]); err != nil {
+			failed = append(failed, fmt.Errorf("settle check of %s: %w", d.Name, err)) // its lease ends; the others are settled
 		}
 		s.Forget(d)
 	}
-	return len(items) > 0, nil
+	return len(items) > 0, errors.Join(failed...)
 }
 
 // claimed loads the domains of items; an item whose domain has gone goes too.
@@ -116,28 +117,28 @@ func (s *Service) claimed(tx *db.Tx, items []queue.Item) ([]Domain, error) {
 	return domains, loadAllKeys(tx, domains)
 }
 
-func (s *Service) settleDue(ctx context.Context, items []queue.Item, id ID, checks Checks) error {
-	err := s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, id, checks) })
+func (s *Service) settleDue(ctx context.Context, items []queue.Item, seen Domain, checks Checks) error {
+	err := s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, seen, checks) })
 	if errors.Is(err, db.ErrUnique) { // another workspace was faster; look again later, it may let go
-		return s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, id, uncheckedAll()) })
+		return s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, seen, uncheckedAll()) })
 	}
 	return err
 }
 
-func (s *Service) settleItem(tx *db.Tx, items []queue.Item, id ID, checks Checks) error {
+func (s *Service) settleItem(tx *db.Tx, items []queue.Item, seen Domain, checks Checks) error {
 	for _, item := range items {
-		if item.ID != string(id) {
+		if item.ID != string(seen.ID) {
 			continue
 		}
-		found, err := selectByIDs(tx, []ID{id})
+		found, err := selectByIDs(tx, []ID{seen.ID})
 		if err != nil || len(found) == 0 {
 			return err // removed meanwhile, and its item with it
 		}
-		d, err := lockDomain(tx, found[0].Workspace, id)
+		d, err := lockDomain(tx, found[0].Workspace, seen.ID)
 		if err != nil {
 			return err
 		}
-		if err := s.settle(tx, &d, checks); err != nil {
+		if err := s.settle(tx, &d, checks.of(seen, d)); err != nil {
 			return err
 		}
 		_, err = queue.Postpone(tx, item, d.NextCheckAt)
