@@ -7,6 +7,7 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
+	"postrider/platform/limit"
 	"postrider/platform/seal"
 	"postrider/platform/space"
 )
@@ -16,6 +17,10 @@ const (
 	invitationFor     = 7 * 24 * time.Hour
 	invitationPurpose = "account/invitation"
 )
+
+// strangerRate is how many people one workspace can have us write to. A team grows slower; who invites, withdraws and invites again
+// is a mailer in disguise.
+var strangerRate = limit.Rate{Count: 100, Per: 24 * time.Hour, Burst: 100}
 
 // Invitation offers somebody a place in a workspace. It is gone once it is accepted or withdrawn.
 type Invitation struct {
@@ -42,11 +47,12 @@ func (s *Service) Invite(ctx context.Context, caller api.Caller, email string, r
 	if caller.Suspended != "" {
 		return Invitation{}, api.ErrSuspended.With("reason", caller.Suspended)
 	}
-	if taken := s.addresses.Take("mail/"+email, mailRate); !taken.Allowed {
-		return Invitation{}, tooMany(taken.Limit, taken.RetryAfter)
+	giveBack, err := s.countInvitation(caller.Workspace, email)
+	if err != nil {
+		return Invitation{}, err
 	}
 	invitation := Invitation{ID: s.world.NewID(), Workspace: caller.Workspace, Email: email, Role: role, InvitedBy: UserID(caller.UserID)}
-	err := s.db.Write(ctx, func(tx *db.Tx) error {
+	err = s.db.Write(ctx, func(tx *db.Tx) error {
 		w, err := lockWorkspace(tx, caller.Workspace)
 		if err != nil {
 			return err
@@ -70,9 +76,25 @@ func (s *Service) Invite(ctx context.Context, caller api.Caller, email string, r
 		return s.Audit(tx, By(caller, MemberInvited, Target{"invitation", invitation.ID, email}))
 	})
 	if err != nil {
-		s.addresses.GiveBack("mail/"+email, mailRate) // nobody was mailed
+		giveBack() // nobody was mailed
 	}
 	return invitation, err
+}
+
+// countInvitation takes one from what the workspace may send and the address must bear.
+func (s *Service) countInvitation(ws space.ID, email string) (giveBack func(), err error) {
+	address, workspace := "mail/"+email, "invitations/"+string(ws)
+	if taken := s.addresses.Take(address, mailRate); !taken.Allowed {
+		return nil, tooMany(taken.Limit, taken.RetryAfter)
+	}
+	if taken := s.addresses.Take(workspace, strangerRate); !taken.Allowed {
+		s.addresses.GiveBack(address, mailRate)
+		return nil, tooMany(taken.Limit, taken.RetryAfter)
+	}
+	return func() {
+		s.addresses.GiveBack(address, mailRate)
+		s.addresses.GiveBack(workspace, strangerRate)
+	}, nil
 }
 
 // checkRoom withdraws an earlier invitation to the address and refuses to invite members, or more people than the plan has seats.

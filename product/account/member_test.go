@@ -2,6 +2,7 @@ package account_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -146,6 +147,25 @@ func TestInvitationsAreNoWeaponAgainstAMailbox(t *testing.T) {
 		owner.Must(201, "POST", path+"/invitations", bob)
 		h.Clock.Move(time.Hour)
 		owner.Must(201, "POST", path+"/invitations", ann)
+	})
+}
+
+func TestInvitationsAreNoMailer(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		invite := func(i int) map[string]any {
+			return map[string]any{"email": fmt.Sprintf("stranger%d@b.test", i), "role": "viewer"}
+		}
+		for i := range 100 {
+			id := owner.Must(201, "POST", path+"/invitations", invite(i)).Text("id")
+			owner.Must(200, "DELETE", path+"/invitations/"+id, nil)
+		}
+
+		owner.Refused(429, "rate_limit_exceeded", "POST", path+"/invitations", invite(100))
+
+		h.Clock.Move(time.Hour) // a few more have room now
+		owner.Must(201, "POST", path+"/invitations", invite(100))
 	})
 }
 
