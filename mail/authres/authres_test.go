@@ -164,6 +164,8 @@ func TestForgedFieldsOfOurNameGo(t *testing.T) {
 		"Authentication-Results: mx.us.test spf=pass dkim":            true,
 		"Authentication-Results: ;mx.us.test; spf=pass":               true,
 		"Authentication-Results: mx.us.test\x00; spf=pass":            true,
+		"Authentication-Results: mx.us.test:25; spf=pass":             true,
+		"Authentication-Results: mx.us.test, x.test; spf=pass":        true,
 		"Authentication-Results: other.test; spf=pass":                false,
 		"Authentication-Results: mx.us.test.evil.test; spf=pass":      false,
 		"ARC-Authentication-Results: i=1; mx.us.test; spf=pass":       false,

@@ -23,5 +23,9 @@ func claims(text, server string) bool {
 	if err != nil {
 		return strings.Contains(strings.ToLower(text), strings.ToLower(server))
 	}
-	return strings.EqualFold(strings.TrimSuffix(h.Server, "."), strings.TrimSuffix(server, "."))
+	name := h.Server
+	if end := strings.IndexFunc(name, func(r rune) bool { return !isToken(r) }); end >= 0 {
+		name = name[:end] // where a stricter reader would end it
+	}
+	return strings.EqualFold(strings.TrimSuffix(name, "."), strings.TrimSuffix(server, "."))
 }

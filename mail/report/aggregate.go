@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bufio"
 	"encoding/xml"
 	"errors"
 	"fmt"
@@ -20,6 +21,11 @@ const (
 	maxResults = 20
 	// maxWord bounds names in statistics.
 	maxWord = 255
+	// maxElement bounds a record, or another part of a report, as it is written. A reader remembers every element that is open, all
+	// attributes of a tag and all checks of a record, and a packed report of some kilobytes can hold millions of them.
+	maxElement = 256 << 10
+	// maxCount is more mail than anybody sends in a day. The sums of greater numbers would not fit where they are kept.
+	maxCount = 10_000_000_000
 )
 
 // ErrStatistics means a text that is not the report it should be.
@@ -83,12 +89,14 @@ type xmlCheck struct {
 
 // ReadAggregate reads an unpacked report record by record, so that its size costs time but no memory. The caller bounds r.
 func ReadAggregate(r io.Reader) (Aggregate, error) {
-	decoder := xml.NewDecoder(r)
+	in := &portions{from: bufio.NewReader(r)}
+	decoder := xml.NewDecoder(in)
 	decoder.CharsetReader = charset.NewReaderLabel
 	decoder.Strict = false
 	var a Aggregate
 	rooted := false
 	for {
+		in.left = maxElement
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
 			break
@@ -158,13 +166,16 @@ func (x xmlRecord) record() AggregateRecord {
 		EnvelopeFrom: strings.ToLower(clean(x.Envelope, maxWord)),
 	}
 	r.SourceIP, _ = netip.ParseAddr(strings.TrimSpace(x.SourceIP)) // what is no address stays invalid
-	if n, err := strconv.ParseInt(strings.TrimSpace(x.Count), 10, 64); err == nil && n > 0 {
-		r.Count = n
+	if n, err := strconv.ParseInt(strings.TrimSpace(x.Count), 10, 64); err == nil {
+		r.Count = plausible(n)
 	}
 	r.check("dkim", x.Signatures)
 	r.check("spf", x.Senders)
 	return r
 }
+
+// plausible brings a number of messages or sessions within bounds.
+func plausible(n int64) int64 { return min(max(n, 0), maxCount) }
 
 func (r *AggregateRecord) check(method string, results []xmlCheck) {
 	for _, c := range results[:min(len(results), maxResults)] {

@@ -114,6 +114,8 @@ func permanentByCode(code int, stage smtp.Stage) Verdict {
 
 func temporary(code int, subject, detail string) Verdict {
 	switch subject + "." + detail {
+	case "1.2": // a domain that is missing now
+		return verdict(Soft, NoDomain)
 	case "2.1":
 		return verdict(Soft, MailboxDisabled)
 	case "2.2":

@@ -87,10 +87,10 @@ func ReadTLS(r io.Reader) (TLSReport, error) {
 		Begin: dateTime(in.DateRange.Start), End: dateTime(in.DateRange.End)}
 	for _, p := range in.Policies[:min(len(in.Policies), maxPolicies)] {
 		policy := TLSPolicy{Type: strings.ToLower(clean(p.Policy.Type, maxWord)), Domain: strings.ToLower(clean(p.Policy.Domain, maxWord)),
-			Successful: max(p.Summary.Successful, 0), Failed: max(p.Summary.Failed, 0)}
+			Successful: plausible(p.Summary.Successful), Failed: plausible(p.Summary.Failed)}
 		for _, f := range p.Failures[:min(len(p.Failures), maxFailures)] {
 			policy.Failures = append(policy.Failures, TLSFailure{Result: strings.ToLower(clean(f.Result, maxWord)), Reason: clean(f.Reason, maxWord),
-				SendingIP: clean(f.SendingIP, maxWord), MX: strings.ToLower(clean(f.MX, maxWord)), Sessions: max(f.Sessions, 0)})
+				SendingIP: clean(f.SendingIP, maxWord), MX: strings.ToLower(clean(f.MX, maxWord)), Sessions: plausible(f.Sessions)})
 		}
 		out.Policies = append(out.Policies, policy)
 	}

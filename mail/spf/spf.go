@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -25,7 +26,7 @@ func IsRecord(text string) bool {
 func Merge(record, host string) (string, bool) {
 	terms := strings.Fields(record)
 	for _, term := range evaluated(terms) {
-		if name, target := mechanism(term); name == "include" && passes(term) && strings.EqualFold(target, host) {
+		if name, target := mechanism(term); name == "include" && passes(term) && strings.EqualFold(strings.TrimSuffix(target, "."), strings.TrimSuffix(host, ".")) {
 			return record, false
 		}
 	}
@@ -89,11 +90,15 @@ func (p *Policy) follow(ctx context.Context, name string, txt TXT) error {
 	return nil
 }
 
-// evaluated returns the terms that a receiver looks at: those up to "all", which always matches.
+// evaluated returns the terms that a receiver looks at: those up to "all", which always matches, so that a redirect has no meaning
+// wherever it stands (RFC 7208 §6.1).
 func evaluated(terms []string) []string {
 	for i, term := range terms {
 		if name, _ := mechanism(term); i > 0 && name == "all" {
-			return terms[1:i]
+			return slices.DeleteFunc(slices.Clone(terms[1:i]), func(term string) bool {
+				name, _ := mechanism(term)
+				return name == "redirect"
+			})
 		}
 	}
 	return terms[1:]

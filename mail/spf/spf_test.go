@@ -23,6 +23,7 @@ func TestMergeAddsOurIncludeOnceAndKeepsTheRest(t *testing.T) {
 		"v=spf1 ~all include:spf.us.test":        "v=spf1 include:spf.us.test ~all include:spf.us.test",
 		"v=spf1 -include:spf.us.test ~all":       "v=spf1 include:spf.us.test -include:spf.us.test ~all",
 		"v=spf1 +include:spf.us.test ip4:1.2/16": "v=spf1 +include:spf.us.test ip4:1.2/16",
+		"v=spf1 include:spf.us.test. ~all":       "v=spf1 include:spf.us.test. ~all",
 	} {
 		if got, _ := spf.Merge(record, "spf.us.test"); got != want {
 			t.Errorf("%q became %q, want %q", record, got, want)
@@ -62,6 +63,17 @@ func TestWalkFindsWhatIsIncludedThroughOthers(t *testing.T) {
 	p, err := spf.Walk(context.Background(), "v=spf1 mx include:a.test ~all", txt)
 	if err != nil || !p.Includes["spf.us.test"] || p.Lookups != 3 {
 		t.Fatalf("%+v, %v", p, err)
+	}
+}
+
+func TestWalkPassesOverARedirectBesideAll(t *testing.T) {
+	t.Parallel()
+	txt := zone(map[string]string{"a.test": "v=spf1 include:spf.us.test -all", "spf.us.test": "v=spf1 ip4:192.0.2.1 -all"})
+	for record, want := range map[string]bool{"v=spf1 redirect=a.test": true, "v=spf1 redirect=a.test -all": false, "v=spf1 -all redirect=a.test": false} {
+		p, err := spf.Walk(context.Background(), record, txt)
+		if err != nil || p.Includes["spf.us.test"] != want {
+			t.Errorf("%q: %+v, %v", record, p, err)
+		}
 	}
 }
 

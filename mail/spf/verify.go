@@ -59,7 +59,7 @@ func Verify(ctx context.Context, names world.Resolver, s Session) Verification {
 		return Verification{Result: None, Reason: "the address of the sender is not known"}
 	}
 	if at := strings.LastIndexByte(s.From, '@'); at >= 0 {
-		domain, err := moxdns.ParseDomain(s.From[at+1:])
+		domain, err := moxdns.ParseDomainLax(s.From[at+1:]) // senders of bulk mail have names with underscores
 		if err != nil {
 			return Verification{Result: None, Reason: "the domain of the reverse path is not a name"}
 		}
