@@ -20,7 +20,8 @@ import (
 //	SELECT … FROM NAME JOIN thing ON thing.id = NAME.id
 //	WHERE {matching NAME $1 $2} AND {between NAME $3 $4} ORDER BY {newest NAME}
 //
-// $1 is the owner of the rows, $2 a WordQuery, $3 and $4 moments.
+// $1 is the owner of the rows, $2 a WordQuery, $3 and $4 moments. What follows a row in that order is {older NAME $5 $6}, and in the
+// other one {newer NAME $5 $6}, of its moment and its id.
 //
 // Words are letters and digits in lower case; see Words. To ask for the beginning of a word costs as much as there are rows that
 // have one; to ask for whole words costs as much as rows are read.
@@ -35,15 +36,24 @@ type Document struct {
 	Words []string
 }
 
-// Words cuts text into the words that an index knows.
+// maxWord bounds a word in bytes; PostgreSQL refuses those beyond 2046. Some languages are written without spaces.
+const maxWord = 1024
+
+// Words cuts text into the words that an index knows. Of a very long one it is the beginning.
 func Words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	for i, word := range words {
+		if len(word) > maxWord {
+			words[i] = strings.ToValidUTF8(word[:maxWord], "")
+		}
+	}
+	return words
 }
 
 // words is what the engines differ in.
 type words struct {
 	// Texts in which NAME stands for the index, FIRST and SECOND for the arguments.
-	create, matching, between, newest, oldest, row string
+	create, matching, between, newest, oldest, older, newer, row string
 
 	query  func(space string, whole, begun []string) string
 	insert func(tx *Tx, index string, docs []Document) error
@@ -61,7 +71,11 @@ var sqliteWords = words{
 	between:  `NAME.rowid >= FIRST * 1024 AND NAME.rowid < (SECOND + 1) * 1024`,
 	newest:   `NAME.rowid DESC`,
 	oldest:   `NAME.rowid`,
-	row:      `rowid >= SECOND * 1024 AND rowid < (SECOND + 2) * 1024`, // a number that was taken has moved a row on
+	older: `NAME.rowid < COALESCE((SELECT here.rowid FROM NAME AS here WHERE here.rowid >= FIRST * 1024 AND here.rowid < (FIRST + 2) * 1024 AND here.id = SECOND),
+		FIRST * 1024)`,
+	newer: `NAME.rowid > COALESCE((SELECT here.rowid FROM NAME AS here WHERE here.rowid >= FIRST * 1024 AND here.rowid < (FIRST + 2) * 1024 AND here.id = SECOND),
+		(FIRST + 1) * 1024 - 1)`,
+	row: `rowid >= SECOND * 1024 AND rowid < (SECOND + 2) * 1024`, // a number that was taken has moved a row on
 	query: func(space string, whole, begun []string) string {
 		return strings.Join(terms(space, whole, begun, `"`, `"`, `"*`), " AND ")
 	},
@@ -77,6 +91,8 @@ var postgresWords = words{
 	between:  `NAME.at BETWEEN FIRST AND SECOND`,
 	newest:   `NAME.at DESC, NAME.id DESC`,
 	oldest:   `NAME.at, NAME.id`,
+	older:    `(NAME.at, NAME.id) < (FIRST, SECOND)`,
+	newer:    `(NAME.at, NAME.id) > (FIRST, SECOND)`,
 	row:      `space = FIRST AND at = SECOND`,
 	// Every word is asked for twice. PostgreSQL takes one row of two hundred to have a word that is not among the most common ones, and
 	// would look for it through all rows, newest first; twice, it takes one of forty thousand and asks the index.
@@ -119,25 +135,21 @@ func (tx *Tx) IndexWords(index string, docs ...Document) error {
 // same microsecond; should even these be equal, the next number is as good. They are added in the order of their numbers: at
 // every step back the index would be written out.
 func insertFTS(tx *Tx, index string, docs []Document) error {
-	type row struct {
-		id  int64
-		doc Document
-	}
-	rows := make([]row, len(docs))
+	rows := make([]ftsRow, len(docs))
 	for i, doc := range docs {
-		rows[i] = row{doc.At.UnixMicro()<<10 | idBits(doc.ID), doc}
+		rows[i] = ftsRow{doc.At.UnixMicro()<<10 | idBits(doc.ID), doc}
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Compare(a.id, b.id) })
-	values := make([]any, 0, 3*len(docs))
-	for i, r := range rows {
-		if i > 0 && r.id <= rows[i-1].id {
-			r.id = rows[i-1].id + 1
-			rows[i].id = r.id
+	slices.SortStableFunc(rows, func(a, b ftsRow) int { return cmp.Compare(a.number, b.number) })
+	for i := range rows {
+		if i > 0 && rows[i].number <= rows[i-1].number {
+			rows[i].number = rows[i-1].number + 1
 		}
-		values = append(values, r.id, strings.Join(append(slices.Clone(r.doc.Words), spaceWord(r.doc.Space)), " "), r.doc.ID)
 	}
-	_, err := tx.InsertRows(`INSERT OR IGNORE INTO `+index+` (rowid, words, id)`, 3, values, ``)
-	return err
+	added, err := insertFTSRows(tx, index, rows)
+	if err != nil || int(added) == len(rows) {
+		return err
+	}
+	return placeFTSRows(tx, index, rows)
 }
 
 // idBits are the first bits of a UUID that do not tell the time.
@@ -163,14 +175,14 @@ func insertVectors(tx *Tx, index string, docs []Document) error {
 	return err
 }
 
-var wordClause = regexp.MustCompile(`\{(word_index|matching|between|newest|oldest|the_row) (\w+)(?: (\$\d+))?(?: (\$\d+))?\}`)
+var wordClause = regexp.MustCompile(`\{(word_index|matching|between|newest|oldest|older|newer|the_row) (\w+)(?: (\$\d+))?(?: (\$\d+))?\}`)
 
 // clauses writes what a query asks of a word index in the engine's own words.
 func (w words) clauses(query string) string {
 	return wordClause.ReplaceAllStringFunc(query, func(found string) string {
 		match := wordClause.FindStringSubmatch(found)
 		text := map[string]string{"word_index": w.create, "matching": w.matching, "between": w.between, "newest": w.newest, "oldest": w.oldest,
-			"the_row": w.row}[match[1]]
+			"older": w.older, "newer": w.newer, "the_row": w.row}[match[1]]
 		return strings.NewReplacer("NAME", match[2], "FIRST", match[3], "SECOND", match[4]).Replace(text)
 	})
 }

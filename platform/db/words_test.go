@@ -159,3 +159,77 @@ func TestARareWordIsLookedUpInTheIndexHoweverManyRowsThereAre(t *testing.T) {
 		}
 	})
 }
+
+func TestRowsOfOneMomentAreAllFoundAndFollowEachOther(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, world.New(slog.New(slog.DiscardHandler)), func(t *testing.T, d *db.DB) {
+		at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+		var want []string
+		for range 2 { // the second time they are there already
+			err := d.Write(t.Context(), func(tx *db.Tx) error {
+				for len(want) < 8 {
+					want = append(want, world.IDAt(at, constantReader(0x11*byte(len(want)/2+1)))[:35]+fmt.Sprint(len(want)))
+				}
+				for _, id := range want { // each in a batch of its own
+					if err := tx.IndexWords("email_search", db.Document{Space: ours, ID: id, At: at, Words: []string{"crowd"}}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		for order, beyond := range map[string]string{"newest": "older", "oldest": "newer"} {
+			var found []string
+			for place := ""; ; {
+				var page []string
+				err := d.Read(t.Context(), func(tx *db.Tx) (err error) {
+					condition, args := "", []any{ours, tx.WordQuery(ours, []string{"crowd"}, nil)}
+					if place != "" {
+						condition, args = fmt.Sprintf("AND {%s email_search $3 $4}", beyond), append(args, at, place)
+					}
+					page, err = db.All(tx, db.Value[string], fmt.Sprintf(`
+						SELECT id FROM email_search
+						WHERE {matching email_search $1 $2} %s
+						ORDER BY {%s email_search}
+						LIMIT 3`, condition, order), args...)
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(page) == 0 {
+					break
+				}
+				found, place = append(found, page...), page[len(page)-1]
+			}
+			slices.Sort(want)
+			if slices.Sort(found); !slices.Equal(found, want) {
+				t.Errorf("%s: %q, want %q", order, found, want)
+			}
+		}
+	})
+}
+
+func TestVeryLongWordsAreFoundByTheirBeginnings(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, world.New(slog.New(slog.DiscardHandler)), func(t *testing.T, d *db.DB) {
+		at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+		var found []string
+		err := d.Write(t.Context(), func(tx *db.Tx) (err error) {
+			id := world.IDAt(at, constantReader(1))
+			if err := tx.IndexWords("email_search", db.Document{Space: ours, ID: id, At: at, Words: db.Words(strings.Repeat("語", 998))}); err != nil {
+				return err
+			}
+			found, err = db.All(tx, db.Value[string], `
+				SELECT id FROM email_search
+				WHERE {matching email_search $1 $2}`, ours, tx.WordQuery(ours, nil, db.Words("語語語")))
+			return err
+		})
+		if err != nil || len(found) != 1 {
+			t.Errorf("found %d, %v", len(found), err)
+		}
+	})
+}

@@ -3,6 +3,7 @@ package logs
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"postrider/platform/db"
 	"postrider/platform/space"
@@ -46,5 +47,6 @@ func (e Entry) names(address string) bool {
 			return true
 		}
 	}
-	return e.Recipients > maxNamed // its line does not name them all
+	// Its line does not name them all, or was cut before it did.
+	return e.Recipients > maxNamed || len(e.Message) > maxMessage-utf8.UTFMax
 }

@@ -35,7 +35,17 @@ type filter struct {
 	Days   int       `query:"days" least:"1" doc:"The last days; instead of since." example:"7"`
 }
 
-var stateText = regexp.MustCompile(`^[a-z_]{1,40}$`)
+var methodText = regexp.MustCompile(`^[A-Za-z]{1,40}$`)
+
+// outcomes are the states of entries that are not about mail: the last words of the types of events, and what became of messages over
+// SMTP and of posts to webhooks.
+var outcomes = []string{"accepted", "added", "completed", "confirmed", "created", "deleted", "delivery_delayed", "disabled", "lifted", "paused", "received",
+	"refused", "removed", "resumed", "retrying", "test", "throttled", "unsubscribed", "updated", "verified", "warned"}
+
+func isStatus(text string) bool {
+	_, _, coded := codesOf(text)
+	return coded || slices.Contains(progress, text) || slices.Contains(outcomes, text)
+}
 
 // check refuses what makes no sense, and narrows the rest to what the plan keeps and, for a key that is restricted to domains, to what is
 // theirs.
@@ -47,10 +57,10 @@ func (q *filter) check(caller api.Caller, now, oldest time.Time) error {
 		good   func(string) bool
 		rule   string
 	}{
-		{"status", q.Status, func(s string) bool { _, _, ok := codesOf(s); return ok || stateText.MatchString(s) }, "Must be 2xx, 4xx, 5xx, a code or a state."},
+		{"status", q.Status, isStatus, "Must be 2xx, 4xx, 5xx, a code such as 404, or a state such as delivered."},
 		{"kind", q.Kind, func(s string) bool { return slices.Contains(kinds, Kind(s)) }, "Must be a kind of entry, such as api_request or email."},
 		{"level", q.Level, func(s string) bool { return slices.Contains([]Level{Info, Warning, Error}, Level(s)) }, "Must be info, warning or error."},
-		{"method", q.Method, func(s string) bool { return stateText.MatchString(strings.ToLower(s)) }, "Must be methods of requests."},
+		{"method", q.Method, methodText.MatchString, "Must be methods of requests."},
 		{"api_key_id", q.Key, api.IsID, "Must be ids."}, {"email_id", q.Email, api.IsID, "Must be ids."},
 		{"domain_id", q.Domain, api.IsID, "Must be ids."}, {"managed_tenant_id", q.Tenant, api.IsID, "Must be ids."},
 	} {
@@ -107,7 +117,7 @@ func codesOf(status string) (low, high int, ok bool) {
 		return low, low + 99, true
 	}
 	code, err := strconv.Atoi(status)
-	return code, code, err == nil && code >= 100
+	return code, code, err == nil && code >= 100 && code < 600
 }
 
 func (s *Service) check(q *filter, caller api.Caller) error {

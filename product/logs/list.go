@@ -15,7 +15,7 @@ import (
 const (
 	// maxPage is the largest page of entries.
 	maxPage = 200
-	// countedDays is the time that is counted when nobody asks for another.
+	// countedDays is the time that is counted when nobody asks for another, up to now or to the end that is given.
 	countedDays = 7
 )
 
@@ -111,8 +111,12 @@ func (s *Service) handleCounts(ctx context.Context, caller api.Caller, q countQu
 		return answer, api.Invalid("group_by", "Must be status, kind, endpoint or hour.")
 	}
 	now := s.world.Clock.Now()
-	if q.Days == 0 && q.Since.IsZero() {
+	switch {
+	case q.Days != 0 || !q.Since.IsZero():
+	case q.Until.IsZero():
 		q.Days = countedDays
+	default:
+		q.Since = q.Until.AddDate(0, 0, -countedDays)
 	}
 	if err := s.check(&q.filter, caller); err != nil {
 		return answer, err

@@ -100,6 +100,9 @@ func TestCountsAreGrouped(t *testing.T) {
 				t.Errorf("%s: %s, want %s", query, text, want)
 			}
 		}
+		if old := in.Call(http.MethodGet, "/logs/_counts?until=2020-01-08T00:00:00Z", nil); old.Status != 200 || old.Text("since") > old.Text("until") && old.Text("total") != "0" {
+			t.Errorf("an end without a beginning was answered with %s", old.Raw)
+		}
 		hours := in.Call(http.MethodGet, "/logs/_counts?group_by=hour&kind=email", nil)
 		if groups := rows(hours, "groups"); len(groups) == 0 || !strings.HasSuffix(groups[0]["key"].(string), ":00:00.000Z") || hours.Text("since") == "" {
 			t.Errorf("hours are %s", hours.Raw)
@@ -111,7 +114,7 @@ func TestWhatIsAskedWrongIsNamed(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	for query, field := range map[string]string{
-		"?kind=letter": "kind", "?status=6xx!": "status", "?level=loud": "level", "?api_key_id=x": "api_key_id", "?email_id=1": "email_id", "?days=366": "days", "?days=0": "days",
+		"?kind=letter": "kind", "?status=6xx!": "status", "?status=zz": "status", "?status=600": "status", "?status=delivered,deliverd": "status", "?level=loud": "level", "?api_key_id=x": "api_key_id", "?email_id=1": "email_id", "?days=366": "days", "?days=0": "days",
 		"?days=2&since=2026-01-01T00:00:00Z": "days", "?since=2026-01-02T00:00:00Z&until=2026-01-01T00:00:00Z": "since", "?since=monday": "since",
 		"?limit=201": "limit", "?offset=-1": "offset", "?method=%00": "method", "?search=" + strings.Repeat("x", 400): "search", "/_counts?group_by=colour": "group_by",
 	} {
@@ -119,6 +122,9 @@ func TestWhatIsAskedWrongIsNamed(t *testing.T) {
 		if answer.Status != 400 || !strings.Contains(string(answer.Raw), `"`+field+`"`) {
 			t.Errorf("%s was answered with %d: %s", query, answer.Status, answer.Raw)
 		}
+	}
+	for _, kind := range in.App.Webhooks.EventTypes() {
+		list(t, in, "status="+kind[strings.LastIndexByte(kind, '.')+1:])
 	}
 	if answer := in.Call(http.MethodGet, "/logs/nothing", nil); answer.Status != 404 {
 		t.Errorf("an entry that is none was answered with %d", answer.Status)
@@ -168,6 +174,7 @@ func TestErasedPersonLeavesTheTape(t *testing.T) {
 		contact := in.Call(http.MethodPost, "/audience/contacts", fields{"email": "Ann@example.net"}).Text("id")
 		in.Send("ann@example.net", "bob@example.net")
 		in.Send("bob@example.net")
+		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": strings.Repeat("long ", 150), "text": "x"})
 		in.Call(http.MethodGet, "/suppressions/ann%40example.net", nil)
 		in.Deliver()
 		settle(t, in)

@@ -115,12 +115,15 @@ func (s *Service) Flush(ctx context.Context) error {
 func (s *Service) write(ctx context.Context) (more bool, err error) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
+	room := len(s.pending) < writeBatch // none while the last batch could not be written
 	for len(s.pending) < writeBatch && len(s.noted) > 0 {
 		n := <-s.noted
 		s.notedBytes.Add(-n.bytes)
 		s.pending = append(s.pending, n.make(s))
 	}
-	s.confess()
+	if room {
+		s.confess()
+	}
 	if len(s.pending) == 0 {
 		return false, nil
 	}

@@ -52,11 +52,11 @@ func (r *redactor) object(depth int) {
 	r.list('{', '}', func() {
 		r.next()
 		raw := r.text()
-		name := plain(raw)
+		name, shown := plain(raw), withoutSecrets(raw)
 		if depth == 0 {
-			r.names = append(r.names, name)
+			r.names = append(r.names, plain(shown))
 		}
-		r.out = append(append(r.out, raw...), ':')
+		r.out = append(append(r.out, shown...), ':')
 		r.next()
 		r.at++ // the colon
 		r.value(name, depth+1)

@@ -25,9 +25,11 @@ func redactSlowly(field string, value any) any {
 	}
 	switch v := value.(type) {
 	case map[string]any:
+		shown := map[string]any{}
 		for key, inner := range v {
-			v[key] = redactSlowly(key, inner)
+			shown[secretText.ReplaceAllString(key, "${1}"+hidden)] = redactSlowly(key, inner)
 		}
+		return shown
 	case []any:
 		for i, inner := range v {
 			v[i] = redactSlowly("", inner)
@@ -53,7 +55,7 @@ func FuzzRedaction(f *testing.F) {
 		`{"from":"a@b.test","to":["c@d.test"],"html":"<p>hi</p>","text":null,"n":1e3}`,
 		` { "password" : { "a" : [ 1 , "x" ] } , "list" : [ { "api_key" : "k" } , [ ] , { } ] , "id" : "7" } `,
 		`{"subject":"my key pr_live_0123456789_abcdef and whsec_AAAA","body":"a\"b\\","t\u006fken":"x","x":"\u0070r_live_0123456789_abcdef"}`,
-		`[]`, `"text"`, `12`, `null`, `{"text":["a"],"raw":true}`, `{"a":"\ud800","é":"\u00e9"}`,
+		`{"pr_live_0123456789_abcdef":1,"a":{"whsec_AAAA":"x"}}`, `[]`, `"text"`, `12`, `null`, `{"text":["a"],"raw":true}`, `{"a":"\ud800","é":"\u00e9"}`,
 	} {
 		f.Add([]byte(body))
 	}

@@ -11,6 +11,7 @@ import (
 	"postrider/app/apptest"
 	"postrider/platform/api"
 	"postrider/product/apikey"
+	"postrider/product/logs"
 	"postrider/product/plan"
 )
 
@@ -96,7 +97,7 @@ func TestNoSecretIsKept(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		hook := in.Call(http.MethodPost, "/webhooks", fields{"url": "https://app.example.com/h", "events": []string{"*"}, "custom_headers": fields{"X-Auth": "sesame-1"}})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "My key is " + in.Key, "text": "sesame-2",
-			"attachments": []fields{{"filename": "a.txt", "content": "c2VzYW1lLTM="}}, "password": "sesame-4", "headers": fields{"X-Api-Token": "sesame-5"}})
+			"attachments": []fields{{"filename": "a.txt", "content": "c2VzYW1lLTM="}}, "password": "sesame-4", "headers": fields{"X-Api-Token": "sesame-5"}, in.Key: "sent by mistake"})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "Big", "text": strings.Repeat("sesame-6 ", 20_000)})
 		in.Call(http.MethodPost, "/templates", fields{"name": "T", "subject": "S", "html": "<p>sesame-7</p>"})
 		settle(t, in)
@@ -150,6 +151,28 @@ func TestEntriesThatFindNoRoomAreCounted(t *testing.T) {
 		counted := in.Call(http.MethodGet, "/logs/_counts?group_by=endpoint", nil)
 		if counted.Text("total") != fmt.Sprint(room) {
 			t.Errorf("%s entries were kept", counted.Text("total"))
+		}
+	})
+}
+
+func TestEntriesThatAreLostWhileNothingCanBeWrittenAreCountedTogether(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		gone, cancel := context.WithCancel(context.Background())
+		cancel()
+		for range 5 {
+			for range 10_500 {
+				in.App.Logs.Note(logs.Entry{Workspace: in.Workspace, Kind: logs.Domain, CreatedAt: in.Clock.Now()})
+			}
+			if err := in.App.Logs.Flush(gone); err == nil {
+				t.Fatal("the entries were written")
+			}
+		}
+		lost := in.App.Logs.Lost()
+		settle(t, in)
+		want := fmt.Sprintf("%d log entries were lost because too many came at once.; 500 log entries were lost because too many came at once.", lost-500)
+		if got := messages(list(t, in, "kind=system&level=warning")); got != want {
+			t.Errorf("the tape says %q, want %q", got, want)
 		}
 	})
 }

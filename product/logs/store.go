@@ -144,7 +144,6 @@ func newSelection(tx *db.Tx, ws space.ID, q filter, part db.Keyset) (*selection,
 		s.keepTo(byID, "log_entry.id")
 		return s, nil
 	}
-	s.keepTo(part, "created_at", "log_entry.id")
 	return s, s.search(tx, ws, words, q, part)
 }
 
@@ -189,21 +188,25 @@ func (s *selection) search(tx *db.Tx, ws space.ID, words []string, q filter, par
 	if len(found) == 0 {
 		asked = tx.WordQuery(string(ws), nil, words)
 	}
-	since, until := any(q.Since), any(q.Until)
-	if q.Until.IsZero() {
+	since, until := q.Since, q.Until
+	if until.IsZero() {
 		until = endOfTime
 	}
-	s.order = "{oldest log_search}"
-	if part.Down {
-		s.order = "{newest log_search}"
-	}
-	switch {
-	case part.Beyond != nil && part.Down: // the index need not go through what was on the pages before
-		until = part.Beyond[0]
-	case part.Beyond != nil:
-		since = part.Beyond[0]
-	}
 	s.from = "log_search JOIN log_entry ON log_entry.workspace_id = $1 AND log_entry.id = log_search.id"
+	s.order = "{oldest log_search}"
+	beyond := "{newer log_search ? ?}"
+	if part.Down {
+		s.order, beyond = "{newest log_search}", "{older log_search ? ?}"
+	}
+	if part.Beyond != nil {
+		s.add(beyond, part.Beyond...)
+		// The index need not go through what was on the pages before.
+		if at := part.Beyond[0].(time.Time); part.Down {
+			until = at.Add(time.Microsecond) // what came in a crowded microsecond may stand in the next
+		} else {
+			since = at
+		}
+	}
 	s.args = append(s.args, asked, since, until)
 	n := len(s.args)
 	s.where = append(s.where, fmt.Sprintf("{matching log_search $1 $%d} AND {between log_search $%d $%d}", n-2, n-1, n))

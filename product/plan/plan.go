@@ -91,9 +91,14 @@ func Shipped() map[Name]Plan {
 // perMinute are the buckets that count by the minute rather than by the second.
 var perMinute = map[api.Bucket]map[Name]int{api.BucketWebhookTest: {Free: 10, Pro: 60, Unlimited: 60}}
 
-// RateOf returns the rate of a bucket. A plan or bucket nobody has numbers for gets those of reading on the free plan.
+// RateOf returns the rate of a bucket. A plan or bucket nobody has numbers for gets those of reading on the free plan, and a plan of the
+// operator's own those of the free plan where a bucket counts by the minute.
 func (s *Service) RateOf(plan string, bucket api.Bucket) limit.Rate {
-	if count, ok := perMinute[bucket][Name(plan)]; ok {
+	if counts, ok := perMinute[bucket]; ok {
+		count, known := counts[Name(plan)]
+		if !known {
+			count = counts[Free]
+		}
 		return limit.Rate{Count: count, Per: time.Minute, Burst: count}
 	}
 	rate, ok := s.plans[Name(plan)].Rates[bucket]

@@ -25,6 +25,7 @@ func TestEveryPlanHasItsRates(t *testing.T) {
 		{"unlimited", api.BucketSend, limit.Rate{Count: 100_000, Per: time.Second, Burst: 200_000}},
 		{"free", api.BucketWebhookTest, limit.Rate{Count: 10, Per: time.Minute, Burst: 10}},
 		{"pro", api.BucketWebhookTest, limit.Rate{Count: 60, Per: time.Minute, Burst: 60}},
+		{"the operator's own", api.BucketWebhookTest, limit.Rate{Count: 10, Per: time.Minute, Burst: 10}},
 	} {
 		if got := plans.RateOf(c.plan, c.bucket); got != c.want {
 			t.Errorf("%s on %s: %+v, want %+v", c.bucket, c.plan, got, c.want)

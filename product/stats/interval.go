@@ -12,8 +12,14 @@ const (
 	monthly interval = "month"
 )
 
-// maxHourly is the longest time that is told by hours: more points than that nobody can see.
-const maxHourly = 14 * day
+const (
+	// longDay is by how much days can be longer than they are many: among them may be the one on which clocks are put back.
+	longDay = time.Hour
+	// maxHourly is the longest time that is told by hours: more points than that nobody can see.
+	maxHourly = 14*day + longDay
+	// usualHourly is the longest time that is told by hours if nobody asks for another interval.
+	usualHourly = 2*day + longDay
+)
 
 // floor returns the first day of the point that a day is in. Weeks begin on Monday.
 func (i interval) floor(date time.Time) time.Time {

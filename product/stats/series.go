@@ -115,7 +115,7 @@ func (q seriesQuery) metrics() ([]Counter, error) {
 func (q seriesQuery) by(p period) (interval, error) {
 	switch by := interval(q.Interval); by {
 	case "":
-		if p.length() <= 2*day {
+		if p.length() <= usualHourly {
 			return hourly, nil
 		}
 		return daily, nil

@@ -62,6 +62,21 @@ func TestPointsFollowTheClocksOfTheirZone(t *testing.T) {
 	})
 }
 
+func TestDaysOnWhichClocksArePutBackAreToldByHoursToo(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	for _, c := range []struct{ by, start, end, want string }{
+		{"hour", "2026-10-15T22:00:00Z", "2026-10-29T23:00:00Z", " of 337"}, // 14 days in Berlin
+		{"", "2026-10-24T22:00:00Z", "2026-10-26T23:00:00Z", " of 49"},
+		{"", "2026-10-24T22:00:00Z", "2026-10-27T23:00:00Z", " of 3"},
+	} {
+		got := points(get(t, in, "/stats/timeseries", "start", c.start, "end", c.end, "interval", c.by, "timezone", "Europe/Berlin", "metrics", "received"))
+		if got != c.want {
+			t.Errorf("by %q from %s: %q, want %q", c.by, c.start, got, c.want)
+		}
+	}
+}
+
 func TestDaysWithoutMailAreThere(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
