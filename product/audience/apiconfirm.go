@@ -33,7 +33,7 @@ func (s *Service) confirmationRoutes() []api.Route {
 }
 
 func senderOf(caller api.Caller) email.Sender {
-	return email.Sender{Workspace: caller.Workspace, Plan: plan.Name(caller.Plan), KeyID: caller.KeyID, Source: sourceConfirmation, Test: caller.Test,
+	return email.Sender{Workspace: caller.Workspace, Plan: plan.Name(caller.Plan), KeyID: caller.KeyID, Source: email.SourceConfirmation, Test: caller.Test,
 		MayUse: func(id domain.ID) bool { return caller.MayUseDomain(string(id)) }}
 }
 
@@ -54,7 +54,11 @@ func (s *Service) handleAsk(ctx context.Context, caller api.Caller, r struct {
 		TemplateID string `json:"template_id" doc:"Id or alias of a template that has the variable CONFIRMATION_URL; that of the list if absent." example:"confirm"`
 	}
 }) (askedRecord, error) {
-	a, err := s.askOne(ctx, senderOf(caller), caller.Workspace, r.ID, first(r.Body.ListID, r.Body.AudienceID), wayOfAsking{r.Body.From, r.Body.TemplateID})
+	list := first(r.Body.ListID, r.Body.AudienceID)
+	if list == "" {
+		return askedRecord{}, api.Invalid("list_id", "A list is required.")
+	}
+	a, err := s.askOne(ctx, senderOf(caller), caller.Workspace, r.ID, list, wayOfAsking{r.Body.From, r.Body.TemplateID})
 	return askedRecord{"confirmation", a.contact, a.list, a.email, api.Time(a.expires)}, err
 }
 

@@ -90,25 +90,25 @@ func (d detail) topic(t Topic) contactTopic {
 	return contactTopic{t.ID, t.Name, api.Ref(t.Description), subscription, explicit}
 }
 
-// slice returns the part of a short list that a page asks for.
-func slice[T any](all []T, q api.OffsetQuery) api.Page[T] {
-	return api.NewPage(all[min(q.Offset, len(all)):min(q.Offset+q.Limit, len(all))], q, int64(len(all)))
-}
+func (t contactTopic) place() api.Cursor { return api.Cursor{ID: string(t.ID)} }
 
 func (s *Service) handleTopicsOf(ctx context.Context, caller api.Caller, r struct {
 	contactRequest
-	api.OffsetQuery
+	api.PageQuery
 }) (page api.Page[contactTopic], err error) {
 	if err := r.Check(maxPage); err != nil {
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		known, d, err := look(tx, caller.Workspace, r.ID)
-		all := []contactTopic{}
+		if err != nil {
+			return err
+		}
+		var all []contactTopic
 		for _, t := range known.topics {
 			all = append(all, d.topic(t))
 		}
-		page = slice(all, r.OffsetQuery)
+		page, err = api.Cut(all, r.PageQuery, false, contactTopic.place)
 		return err
 	})
 	return page, err
@@ -157,8 +157,15 @@ func (s *Service) handleSay(ctx context.Context, caller api.Caller, r struct {
 	if wish.Subscription == "" {
 		wish.Subscription = OptIn
 	}
+	var wrong api.Fields
+	if wish.ID == "" {
+		wrong.Add("topic_id", "A topic is required.")
+	}
 	if !wish.Subscription.known() {
-		return contactTopic{}, api.Invalid("subscription", "Must be opt_in or opt_out.")
+		wrong.Add("subscription", "Must be opt_in or opt_out.")
+	}
+	if err := wrong.Err(); err != nil {
+		return contactTopic{}, err
 	}
 	_, rows, err := s.say(ctx, caller.Workspace, r.ID, []topicWish{wish})
 	if err != nil {
@@ -197,6 +204,9 @@ func (s *Service) handleSayMany(ctx context.Context, caller api.Caller, r struct
 		wrong.Add("topics", fmt.Sprintf("Must have between 1 and %d entries.", maxAttached))
 	}
 	for i, t := range r.Body.Topics {
+		if t.ID == "" {
+			wrong.Add(fmt.Sprintf("topics[%d].id", i), "A topic is required.")
+		}
 		if !t.Subscription.known() {
 			wrong.Add(fmt.Sprintf("topics[%d].subscription", i), "Must be opt_in or opt_out.")
 		}
@@ -226,18 +236,21 @@ func (s *Service) handleUnsay(ctx context.Context, caller api.Caller, r struct {
 
 func (s *Service) handleValues(ctx context.Context, caller api.Caller, r struct {
 	contactRequest
-	api.OffsetQuery
+	api.PageQuery
 }) (page api.Page[valueRecord], err error) {
 	if err := r.Check(maxPage); err != nil {
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		known, d, err := look(tx, caller.Workspace, r.ID)
-		all := []valueRecord{}
+		if err != nil {
+			return err
+		}
+		var all []valueRecord
 		for _, p := range known.properties {
 			all = append(all, newValueRecord(p, d.values[p.Number].value, d.values[p.Number].at))
 		}
-		page = slice(all, r.OffsetQuery)
+		page, err = api.Cut(all, r.PageQuery, false, valueRecord.place)
 		return err
 	})
 	return page, err

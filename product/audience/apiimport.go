@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -48,13 +49,9 @@ func (s *Service) handleGetImport(ctx context.Context, caller api.Caller, r idRe
 }
 
 func (s *Service) handleImports(ctx context.Context, caller api.Caller, q struct {
-	api.OffsetQuery
-	After  string   `query:"after" doc:"Id of the last import of the page before."`
+	api.PageQuery
 	Status []string `query:"status" doc:"queued, in_progress, completed or failed." example:"completed"`
 }) (page api.Page[importRecord], err error) {
-	if q.After != "" && (q.Offset != 0 || !api.IsID(q.After)) {
-		return page, api.ErrInvalidCursor
-	}
 	if err := q.Check(maxPage); err != nil {
 		return page, err
 	}
@@ -62,18 +59,14 @@ func (s *Service) handleImports(ctx context.Context, caller api.Caller, q struct
 		q.Status = []string{string(Queued), string(InProgress), string(Completed), string(Failed)}
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		var place *Import
-		if q.After != "" {
-			im, err := selectImport(tx, caller.Workspace, q.After)
-			if errors.Is(err, db.ErrNotFound) {
-				return api.ErrInvalidCursor
-			}
-			if err != nil {
-				return err
-			}
-			place = &im
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			im, err := selectImport(tx, caller.Workspace, id)
+			return im.CreatedAt, err
+		})
+		if err != nil {
+			return err
 		}
-		found, err := selectImports(tx, caller.Workspace, q.Status, place, q.Limit+1, q.Offset)
+		found, err := selectImports(tx, caller.Workspace, q.Status, part, q.Limit+1, q.Offset)
 		if err != nil {
 			return err
 		}
@@ -81,11 +74,12 @@ func (s *Service) handleImports(ctx context.Context, caller api.Caller, q struct
 		for i, im := range found {
 			records[i] = s.newImportRecord(im, nil)
 		}
-		page = api.NewOpenPage(records, q.OffsetQuery)
-		count, err := countImports(tx, caller.Workspace, q.Status)
-		if q.After == "" {
-			page.Total = &count
+		page = api.NewPlacedPage(records, q.PageQuery, importRecord.place)
+		if q.Placed() {
+			return nil
 		}
+		count, err := countImports(tx, caller.Workspace, q.Status)
+		page.Total = &count
 		return err
 	})
 	return page, err

@@ -11,7 +11,7 @@ import (
 )
 
 func (s *Service) handleSegments(ctx context.Context, caller api.Caller, q searchQuery) (api.Page[segmentRecord], error) {
-	return listOf(ctx, s.db, segments, caller.Workspace, q.pageQuery, q.Search, newSegmentRecord)
+	return listOf(ctx, s.db, segments, caller.Workspace, q, newSegmentRecord)
 }
 
 func (s *Service) handleCreateSegment(ctx context.Context, caller api.Caller, r struct{ Body segmentBody }) (segmentRecord, error) {
@@ -39,10 +39,10 @@ func (s *Service) handleDeleteSegment(ctx context.Context, caller api.Caller, r 
 
 func (s *Service) handleSegmentContacts(ctx context.Context, caller api.Caller, r struct {
 	idRequest
-	pageQuery
+	api.PageQuery
 	Search string `query:"search" doc:"Words of the address and of the name; the last may be the beginning of one." example:"ann exam"`
 }) (api.Page[contactRecord], error) {
-	return s.list(ctx, caller.Workspace, contactQuery{pageQuery: r.pageQuery, SegmentID: r.ID, Search: r.Search})
+	return s.list(ctx, caller.Workspace, contactQuery{PageQuery: r.PageQuery, SegmentID: r.ID, Search: r.Search})
 }
 
 type segmentContacts struct {
@@ -74,7 +74,7 @@ func (s *Service) handlePutIn(ctx context.Context, caller api.Caller, r struct {
 		if found, answer.NotFound, err = findAll(tx, caller.Workspace, names); err != nil {
 			return err
 		}
-		answer.Added, err = putIn(tx, g, numbersOf(found))
+		answer.Added, err = s.putIn(tx, g, found)
 		answer.Already = int64(len(found)) - answer.Added
 		return err
 	})
@@ -135,15 +135,7 @@ func (s *Service) takeOutOf(ctx context.Context, ws space.ID, segment, contact s
 		if err != nil {
 			return err
 		}
-		g, err := segments.lock(tx, ws, segment)
-		if err != nil {
-			return err
-		}
-		known, err := loadSchema(tx, ws)
-		if err != nil {
-			return err
-		}
-		was, err := takeOut(tx, known, g, c)
+		was, err := s.LeaveSegment(tx, ws, c.ID, segment)
 		if err == nil && !was {
 			err = ErrContactNotFound
 		}
@@ -188,7 +180,7 @@ func (s *Service) handleJoinSegment(ctx context.Context, caller api.Caller, r se
 			return err
 		}
 		answer = joinedSegment{"contact_segment", r.Segment, c.ID, r.Segment}
-		_, err = putIn(tx, g, []int64{c.Number})
+		_, err = s.putIn(tx, g, []Contact{c})
 		return err
 	})
 	return answer, err
@@ -196,7 +188,7 @@ func (s *Service) handleJoinSegment(ctx context.Context, caller api.Caller, r se
 
 func (s *Service) handleSegmentsOf(ctx context.Context, caller api.Caller, r struct {
 	contactRequest
-	api.OffsetQuery
+	api.PageQuery
 }) (page api.Page[segmentRecord], err error) {
 	if err := r.Check(maxPage); err != nil {
 		return page, err
@@ -210,8 +202,8 @@ func (s *Service) handleSegmentsOf(ctx context.Context, caller api.Caller, r str
 		for _, g := range d.segmentsOf(known, tx) {
 			all = append(all, newSegmentRecord(g))
 		}
-		page = slice(all, r.OffsetQuery)
-		return nil
+		page, err = api.Cut(all, r.PageQuery, false, segmentRecord.place)
+		return err
 	})
 	return page, err
 }

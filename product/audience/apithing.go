@@ -9,7 +9,7 @@ import (
 )
 
 func (s *Service) handleProperties(ctx context.Context, caller api.Caller, q searchQuery) (api.Page[propertyRecord], error) {
-	return listOf(ctx, s.db, properties, caller.Workspace, q.pageQuery, q.Search, newPropertyRecord)
+	return listOf(ctx, s.db, properties, caller.Workspace, q, newPropertyRecord)
 }
 
 func (s *Service) handleCreateProperty(ctx context.Context, caller api.Caller, r struct{ Body propertyBody }) (propertyRecord, error) {
@@ -40,7 +40,7 @@ func (s *Service) handleTopics(ctx context.Context, caller api.Caller, q searchQ
 	if err != nil {
 		return page, err
 	}
-	return listOf(ctx, s.db, topics, caller.Workspace, q.pageQuery, q.Search, func(t Topic) topicRecord { return newTopicRecord(t, contacts) })
+	return listOf(ctx, s.db, topics, caller.Workspace, q, func(t Topic) topicRecord { return newTopicRecord(t, contacts) })
 }
 
 // contacts counts those of a workspace.

@@ -236,8 +236,8 @@ func (s *Service) ask(tx *db.Tx, ws space.ID, l List, letter letterItem, members
 }
 
 // askAll queues letters to contacts that an import has just made.
-func (s *Service) askAll(tx *db.Tx, known schema, id ListID, keyID, planName string, fresh []Contact) error {
-	l, err := known.listByID(string(id))
+func (s *Service) askAll(tx *db.Tx, known schema, im Import, fresh []Contact) error {
+	l, err := known.listByID(string(im.List))
 	if err != nil || !l.DoubleOptIn || len(fresh) == 0 {
 		return nil // nobody has to confirm
 	}
@@ -245,5 +245,6 @@ func (s *Service) askAll(tx *db.Tx, known schema, id ListID, keyID, planName str
 	if err != nil {
 		return err
 	}
-	return s.ask(tx, l.Workspace, l, letterItem{Workspace: l.Workspace, Plan: planName, KeyID: keyID}, members, &askCounts{})
+	letter := letterItem{Workspace: l.Workspace, Plan: im.options.Plan, KeyID: im.options.KeyID, Test: im.options.Test}
+	return s.ask(tx, l.Workspace, l, letter, members, &askCounts{})
 }

@@ -71,7 +71,7 @@ func (s *Service) handIn(ctx context.Context, item queue.Item) error {
 	if err != nil || !waiting {
 		return err
 	}
-	sender := email.Sender{Workspace: letter.Workspace, Plan: plan.Name(letter.Plan), KeyID: letter.KeyID, Source: sourceConfirmation, Test: letter.Test}
+	sender := email.Sender{Workspace: letter.Workspace, Plan: plan.Name(letter.Plan), KeyID: letter.KeyID, Source: email.SourceConfirmation, Test: letter.Test}
 	draft, _, err := s.letter(ctx, sender, c, l, item.ID, wayOfAsking{})
 	if err != nil {
 		return err

@@ -214,9 +214,42 @@ func TestTheLastSlotsOfThePlanAreTakenOnce(t *testing.T) {
 		if statuses[201] != 5 || statuses[402] != 7 {
 			t.Errorf("%v", statuses)
 		}
+	})
+}
+
+func TestAnImportIntoAFullPlanChangesThoseWhoAreThere(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		_, key := h.NewWorkspace(plan.Free)
+		var rows []fields
+		for i := range 1000 {
+			rows = append(rows, fields{"email": fmt.Sprintf("c%d@example.net", i)})
+		}
+		h.CallAs(key, "POST", "/contacts/imports", fields{"contacts": rows}, nil)
+		h.work()
 		h.Clock.Advance(1e10)
-		if answer := h.CallAs(key, "POST", "/contacts/imports", fields{"contacts": rows[:1]}, nil); answer.Status != 402 {
-			t.Errorf("import into a full plan: %s", answer.Raw)
+		mixed := []fields{{"email": "c0@example.net", "first_name": "Ann"}, {"email": "late@example.net"}, {"email": "c1@example.net", "first_name": "Bob"}}
+
+		refused := h.CallAs(key, "POST", "/contacts/imports", fields{"contacts": mixed, "on_conflict": "skip"}, nil)
+		taken := h.CallAs(key, "POST", "/contacts/imports", fields{"contacts": mixed}, nil)
+		h.work()
+
+		if refused.Status != 402 || refused.Text("error", "code") != "contact_quota_exceeded" {
+			t.Errorf("an import that can change nothing: %s", refused.Raw)
+		}
+		if taken.Status != 202 {
+			t.Fatalf("%d %s", taken.Status, taken.Raw)
+		}
+		im := h.CallAs(key, "GET", "/contacts/imports/"+taken.Text("id"), nil, nil)
+		if got := im.Pick("status", "counts", "errors"); got != `["completed",{"created":0,"failed":1,"skipped":0,"total":3,"updated":2},`+
+			`[{"email":"late@example.net","message":"The plan has no room for more contacts.","row":2}]]` {
+			t.Error(got)
+		}
+		if got := h.CallAs(key, "GET", "/contacts/c1@example.net", nil, nil).Text("first_name"); got != "Bob" {
+			t.Errorf("the name is %q", got)
+		}
+		if got := h.CallAs(key, "GET", "/contacts/late@example.net", nil, nil).Status; got != 404 {
+			t.Errorf("%d for one too many", got)
 		}
 	})
 }

@@ -2,7 +2,6 @@ package audience
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -15,7 +14,7 @@ import (
 
 // contactQuery are the filters of a list of contacts.
 type contactQuery struct {
-	pageQuery
+	api.PageQuery
 	ListID     string    `query:"list_id" doc:"Only contacts on this list, whatever they said to it."`
 	AudienceID string    `query:"audience_id" doc:"The same as list_id."`
 	SegmentID  string    `query:"segment_id" doc:"Only contacts in this segment."`
@@ -26,8 +25,19 @@ type contactQuery struct {
 	Since      time.Time `query:"since" doc:"Only contacts made from this time on." example:"2026-11-01T00:00:00Z"`
 	Until      time.Time `query:"until" doc:"Only contacts made before this time." example:"2026-12-01T00:00:00Z"`
 
-	// place is the number of the contact that a page of ours begins after; 0 is none.
-	place int64
+	// part is what a page is cut from. Its keys are those of contactKeys.
+	part db.Keyset
+}
+
+// contactKeys are by what contacts are ordered: their numbers, as moments, as the index of words has them too.
+func contactKeys(number int64, id ContactID) []any { return []any{time.UnixMicro(number), string(id)} }
+
+// beyond returns the number of the contact that the page begins after.
+func (q contactQuery) beyond() (number int64, ok bool) {
+	if q.part.Beyond == nil {
+		return 0, false
+	}
+	return q.part.Beyond[0].(time.Time).UnixMicro(), true
 }
 
 const (
@@ -63,7 +73,7 @@ func (q *contactQuery) check() error {
 	if err := api.CheckSearch(q.Search); err != nil {
 		return err
 	}
-	return q.pageQuery.check(maxContactPage)
+	return q.Check(maxContactPage)
 }
 
 // list returns a page of contacts, newest first.
@@ -76,11 +86,18 @@ func (s *Service) list(ctx context.Context, ws space.ID, q contactQuery) (page a
 		if err != nil {
 			return err
 		}
+		q := q // the transaction may run again
+		if q.part, err = q.Newest(func(id string) (time.Time, error) {
+			c, err := find(tx, ws, id)
+			return time.UnixMicro(c.Number), err
+		}); err != nil {
+			return err
+		}
 		r, err := newReach(tx, ws, known, q)
 		if err != nil {
 			return err
 		}
-		found, err := selectReach(tx, r, q.pageQuery)
+		found, err := selectReach(tx, r, q.part, q.Limit+1, q.Offset)
 		if err != nil {
 			return err
 		}
@@ -92,23 +109,11 @@ func (s *Service) list(ctx context.Context, ws space.ID, q contactQuery) (page a
 		for i, d := range details {
 			records[i] = d.record(known, tx)
 		}
-		page = turn(api.NewOpenPage(records, q.OffsetQuery), q.pageQuery)
-		if q.After+q.Before == "" {
+		page = api.NewPlacedPage(records, q.PageQuery, contactRecord.place)
+		if !q.Placed() {
 			page.Total, err = r.total(tx)
 		}
 		return err
 	})
 	return page, err
-}
-
-// placeOf returns the number of the contact that a page begins after or ends before.
-func placeOf(tx *db.Tx, ws space.ID, q contactQuery) (int64, error) {
-	if q.After+q.Before == "" {
-		return q.place, nil
-	}
-	c, err := find(tx, ws, q.After+q.Before)
-	if errors.Is(err, ErrContactNotFound) {
-		err = api.ErrInvalidCursor
-	}
-	return c.Number, err
 }

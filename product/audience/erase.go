@@ -51,9 +51,10 @@ func (s *Service) handleExport(ctx context.Context, caller api.Caller, q contact
 	if err := q.check(); err != nil {
 		return export{}, err
 	}
-	if q.After+q.Before+q.Search != "" || q.Offset != 0 {
+	if q.Placed() || q.Search != "" || q.Offset != 0 {
 		return export{}, api.Invalid("after", "An export has no pages and no search.")
 	}
+	q.part.Down = q.Order != "asc"
 	e := export{service: s, ws: caller.Workspace, query: q}
 	// What is wrong with the filters is told before the file begins.
 	err := s.db.Read(ctx, func(tx *db.Tx) error {

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"time"
 
-	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
 	"postrider/product/audience/internal/filter"
@@ -17,7 +16,7 @@ import (
 // exportPage is how many contacts are read at a time.
 const exportPage = 500
 
-// export is a file of contacts. It is read page by page while it is sent, each page in a transaction of its own, newest first.
+// export is a file of contacts. It is read page by page while it is sent, each page in a transaction of its own.
 type export struct {
 	service *Service
 	ws      space.ID
@@ -56,7 +55,7 @@ func (e export) WriteFile(ctx context.Context, out io.Writer) error {
 			if err := w.Write(d.row(columns)...); err != nil {
 				return err
 			}
-			e.query.place = d.Number
+			e.query.part.Beyond = contactKeys(d.Number, d.ID)
 		}
 		if err := w.Flush(); err != nil || len(page) < exportPage {
 			return err
@@ -69,7 +68,7 @@ func (e export) page(tx *db.Tx, known schema) ([]detail, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := selectReach(tx, r, pageQuery{OffsetQuery: api.OffsetQuery{Limit: exportPage - 1}})
+	found, err := selectReach(tx, r, e.query.part, exportPage, 0)
 	if err != nil {
 		return nil, err
 	}

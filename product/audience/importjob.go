@@ -84,6 +84,7 @@ type importOptions struct {
 	Confirmations bool                    `json:"send_confirmations,omitempty"`
 	Plan          string                  `json:"plan"`
 	KeyID         string                  `json:"key_id,omitempty"`
+	Test          bool                    `json:"test,omitempty"`
 }
 
 // columnMap says which column of a file holds what, by the names in its header.
@@ -119,7 +120,7 @@ func (s *Service) startImport(ctx context.Context, caller api.Caller, body impor
 			return err
 		}
 		options = body.check(&wrong, caller, known)
-		return s.checkRoom(tx, caller)
+		return s.checkRoom(tx, caller, options)
 	})
 	if err == nil {
 		err = wrong.Err()
@@ -141,10 +142,11 @@ func (s *Service) startImport(ctx context.Context, caller api.Caller, body impor
 	return im, err
 }
 
-// checkRoom refuses an import that could add nobody.
-func (s *Service) checkRoom(tx *db.Tx, caller api.Caller) error {
+// checkRoom refuses an import that could neither add nor change anybody. To change those who are there needs no room; rows of others fail
+// one by one.
+func (s *Service) checkRoom(tx *db.Tx, caller api.Caller, options importOptions) error {
 	limit, err := s.limitOf(caller.Plan)
-	if err != nil || limit == nil {
+	if err != nil || limit == nil || options.OnConflict != skip {
 		return err
 	}
 	have, err := total.Of(tx, caller.Workspace)
@@ -240,6 +242,10 @@ type importRecord struct {
 	CreatedAt   api.Time      `json:"created_at"`
 	StartedAt   api.Time      `json:"started_at"`
 	CompletedAt api.Time      `json:"completed_at"`
+}
+
+func (r importRecord) place() api.Cursor {
+	return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)}
 }
 
 // importError is a row that could not be imported.

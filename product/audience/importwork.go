@@ -196,7 +196,7 @@ func (s *Service) saveBatch(ctx context.Context, im *Import, known schema, batch
 			}
 		}
 		if im.options.Confirmations {
-			if err := s.askAll(tx, known, im.List, im.options.KeyID, im.options.Plan, fresh); err != nil {
+			if err := s.askAll(tx, known, *im, fresh); err != nil {
 				return err
 			}
 		}

@@ -18,9 +18,6 @@ import (
 	mailtemplate "postrider/product/template"
 )
 
-// sourceConfirmation is mail that asks people to confirm.
-const sourceConfirmation email.Source = "double_opt_in"
-
 var (
 	//go:embed letter.html
 	letterText     string

@@ -3,6 +3,7 @@ package audience
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/url"
 	"strings"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"postrider/platform/db"
 	"postrider/platform/space"
 	"postrider/product/audience/internal/filter"
+	mailtemplate "postrider/product/template"
 )
 
 // ListID names a list.
@@ -111,6 +113,9 @@ func (s *Service) createList(ctx context.Context, ws space.ID, body listBody) (m
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
 		made = wish
 		made.CreatedAt, made.UpdatedAt = tx.Now(), tx.Now()
+		if err := s.checkTemplate(tx, List{}, made); err != nil {
+			return err
+		}
 		if err := lists.room(tx, ws, maxNamed, "name", "lists"); err != nil {
 			return err
 		}
@@ -136,6 +141,9 @@ func (s *Service) updateList(ctx context.Context, ws space.ID, id string, body l
 		}
 		changed = body.apply(&wrong, before)
 		changed.UpdatedAt = tx.Now()
+		if err := s.checkTemplate(tx, before, changed); err != nil {
+			return err
+		}
 		if folded := filter.Fold(changed.Name); folded != filter.Fold(before.Name) {
 			if _, err := lists.idByName(tx, ws, folded); err == nil {
 				return lists.taken(tx, ws, folded, "audience")
@@ -144,6 +152,19 @@ func (s *Service) updateList(ctx context.Context, ws space.ID, id string, body l
 		return updateList(tx, changed)
 	})
 	return changed, err
+}
+
+// checkTemplate refuses another template that no confirmation can be made from.
+func (s *Service) checkTemplate(tx *db.Tx, before, after List) error {
+	name := after.Confirmation.Template
+	if name == "" || name == before.Confirmation.Template {
+		return nil
+	}
+	t, err := s.parts.Templates.Get(tx, after.Workspace, name)
+	if errors.Is(err, mailtemplate.ErrNotFound) || err == nil && t.Status != mailtemplate.Published {
+		err = api.Invalid("confirmation.template_id", "There is no published template with this id or alias.")
+	}
+	return err
 }
 
 // deleteList removes a list and who is on it, but no contact. The memberships of a large list go in steps: a list that nobody can
@@ -214,6 +235,10 @@ type listRecord struct {
 	Unsubscribed int64              `json:"unsubscribed_count" example:"40"`
 	CreatedAt    api.Time           `json:"created_at"`
 	UpdatedAt    api.Time           `json:"updated_at"`
+}
+
+func (r listRecord) place() api.Cursor {
+	return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)}
 }
 
 type confirmationRecord struct {

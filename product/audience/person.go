@@ -106,7 +106,7 @@ func (s *Service) Change(tx *db.Tx, ws space.ID, id ContactID, change Change) (C
 	return *outcomes[0].Contact, err
 }
 
-// LeaveList takes a contact off a list, as if it had never been on it. It tells whether it was.
+// LeaveList takes a contact off a list, as if it had never been on it, and tells of it. It returns whether it was.
 func (s *Service) LeaveList(tx *db.Tx, ws space.ID, id ContactID, list string) (bool, error) {
 	c, err := lock(tx, ws, string(id))
 	if err != nil {
@@ -128,10 +128,18 @@ func (s *Service) LeaveList(tx *db.Tx, ws space.ID, id ContactID, list string) (
 	c.count(m.Status, -1)
 	c.settle()
 	c.UpdatedAt = tx.Now()
-	return true, errors.Join(deleteMembership(tx, l.Number, c.Number), updateContact(tx, c), gap.save(tx))
+	if err := errors.Join(deleteMembership(tx, l.Number, c.Number), updateContact(tx, c), gap.save(tx)); err != nil {
+		return true, err
+	}
+	known, err := loadSchema(tx, ws)
+	if err != nil {
+		return true, err
+	}
+	_, err = s.tell(tx, known, c, updatedEvent)
+	return true, err
 }
 
-// LeaveSegment takes a contact out of a segment, for good. It tells whether it was in.
+// LeaveSegment takes a contact out of a segment, for good, and tells of it. It returns whether it was in.
 func (s *Service) LeaveSegment(tx *db.Tx, ws space.ID, id ContactID, segment string) (bool, error) {
 	c, err := lock(tx, ws, string(id))
 	if err != nil {
@@ -145,7 +153,12 @@ func (s *Service) LeaveSegment(tx *db.Tx, ws space.ID, id ContactID, segment str
 	if err != nil {
 		return false, err
 	}
-	return takeOut(tx, known, g, c)
+	was, err := takeOut(tx, known, g, c)
+	if err != nil || !was {
+		return was, err
+	}
+	_, err = s.tell(tx, known, c, updatedEvent)
+	return was, err
 }
 
 // CheckRules tells what is wrong with a tree of rules that may also ask about an event, as the error of a field.

@@ -229,6 +229,10 @@ type propertyRecord struct {
 	UpdatedAt api.Time        `json:"updated_at"`
 }
 
+func (r propertyRecord) place() api.Cursor {
+	return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)}
+}
+
 func newPropertyRecord(p Property) propertyRecord {
 	fallback := p.Fallback
 	if fallback == nil {
@@ -247,6 +251,10 @@ type valueRecord struct {
 	Value      any         `json:"value" example:"\"pro\""`
 	Effective  any         `json:"effective_value" doc:"The value, or what stands in for it." example:"\"pro\""`
 	UpdatedAt  api.Time    `json:"updated_at"`
+}
+
+func (r valueRecord) place() api.Cursor {
+	return api.Cursor{ID: string(r.PropertyID), At: time.Time(r.UpdatedAt)}
 }
 
 func newValueRecord(p Property, v filter.Value, at time.Time) valueRecord {

@@ -1,6 +1,8 @@
 package audience
 
 import (
+	"time"
+
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
@@ -210,6 +212,13 @@ type contactRecord struct {
 	LastClickedAt     api.Time           `json:"last_clicked_at"`
 	CreatedAt         api.Time           `json:"created_at"`
 	UpdatedAt         api.Time           `json:"updated_at"`
+
+	number int64
+}
+
+// place outlives the contact: its number says where it was.
+func (r contactRecord) place() api.Cursor {
+	return api.Cursor{ID: string(r.ID), At: time.UnixMicro(r.number)}
 }
 
 type membershipRecord struct {
@@ -245,7 +254,8 @@ func (d detail) record(s schema, tx *db.Tx) contactRecord {
 	r := contactRecord{Object: "contact", ID: d.ID, Email: d.Address, FirstName: api.Ref(d.FirstName), LastName: api.Ref(d.LastName),
 		Unsubscribed: d.Unsubscribed, Status: d.Status, Properties: map[string]any{}, Lists: []membershipRecord{}, SegmentIDs: []SegmentID{}, Topics: []topicState{},
 		Consent: newConsentRecord(d.Consent), Suppressed: d.Suppression != "", SuppressionReason: api.Ref(d.Suppression), LastEmailedAt: api.Time(d.LastSentAt),
-		LastOpenedAt: api.Time(d.LastOpenedAt), LastClickedAt: api.Time(d.LastClickedAt), CreatedAt: api.Time(d.CreatedAt), UpdatedAt: api.Time(d.UpdatedAt)}
+		LastOpenedAt: api.Time(d.LastOpenedAt), LastClickedAt: api.Time(d.LastClickedAt), CreatedAt: api.Time(d.CreatedAt), UpdatedAt: api.Time(d.UpdatedAt),
+		number: d.Number}
 	for _, p := range s.properties {
 		if h, ok := d.values[p.Number]; ok {
 			r.Properties[p.Key] = wireValue(p.Type, h.value)

@@ -225,9 +225,9 @@ func (s *Service) deleteSegment(ctx context.Context, ws space.ID, id string) err
 	return errors.Join(err, s.deleteInSteps(ctx, err == nil, "segment_contact", "segment", gone.Number))
 }
 
-// putIn puts contacts into a segment by hand, whatever its filter says, and returns how many were not in by hand before.
-func putIn(tx *db.Tx, g Segment, contacts []int64) (added int64, err error) {
-	before, err := selectPlacedIn(tx, g.Number, contacts)
+// putIn puts contacts into a segment and tells of those who were not in it yet. It returns how many they were.
+func (s *Service) putIn(tx *db.Tx, g Segment, contacts []Contact) (int64, error) {
+	before, err := selectPlacedIn(tx, g.Number, numbersOf(contacts))
 	if err != nil {
 		return 0, err
 	}
@@ -236,15 +236,20 @@ func putIn(tx *db.Tx, g Segment, contacts []int64) (added int64, err error) {
 		already[p.contact] = !p.excluded
 	}
 	var rows []placement
-	for _, contact := range contacts {
-		if !already[contact] {
-			rows = append(rows, placement{segment: g.Number, contact: contact})
+	var added []Contact
+	for _, c := range contacts {
+		if !already[c.Number] {
+			rows, added = append(rows, placement{segment: g.Number, contact: c.Number}), append(added, c)
 		}
 	}
-	if err := savePlaced(tx, rows); err != nil {
+	if err := errors.Join(savePlaced(tx, rows), staleCount(tx, g)); err != nil || len(added) == 0 {
 		return 0, err
 	}
-	return int64(len(rows)), staleCount(tx, g)
+	known, err := loadSchema(tx, g.Workspace)
+	if err != nil {
+		return 0, err
+	}
+	return int64(len(added)), s.tellAll(tx, known, added, updatedEvent)
 }
 
 // takeOut takes a contact out of a segment. If the filter would find it again, that it was taken out is remembered. It tells whether
@@ -278,6 +283,10 @@ type segmentRecord struct {
 	CountedAt   api.Time        `json:"counted_at"`
 	CreatedAt   api.Time        `json:"created_at"`
 	UpdatedAt   api.Time        `json:"updated_at"`
+}
+
+func (r segmentRecord) place() api.Cursor {
+	return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)}
 }
 
 func newSegmentRecord(g Segment) segmentRecord {

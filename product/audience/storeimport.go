@@ -2,6 +2,7 @@ package audience
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"postrider/platform/api"
 	"postrider/platform/blob"
@@ -43,18 +44,14 @@ func selectImportForWork(tx *db.Tx, id ImportID) (Import, error) {
 		WHERE id = $1`, id)
 }
 
-// selectImports returns a page of imports, newest first, and one more if there are more. An empty status means all. before is the
-// import that the page begins after, if there is one.
-func selectImports(tx *db.Tx, ws space.ID, statuses []string, after *Import, limit, offset int) ([]Import, error) {
-	condition, args := "", []any{ws, statuses, limit, offset}
-	if after != nil {
-		args, condition = append(args, after.CreatedAt, after.ID), " AND (created_at, id) < ($5, $6)"
-	}
-	return db.All(tx, scanImport, `
-		SELECT `+importColumns+` FROM contact_import
-		WHERE workspace_id = $1 AND status {in $2}`+condition+`
-		ORDER BY created_at DESC, id DESC
-		LIMIT $3 OFFSET $4`, args...)
+// selectImports returns some imports of a part, in its order.
+func selectImports(tx *db.Tx, ws space.ID, statuses []string, part db.Keyset, limit, offset int) ([]Import, error) {
+	where, args := part.Where("workspace_id = $1 AND status {in $2}", []any{ws, statuses}, "created_at", "id")
+	return db.All(tx, scanImport, fmt.Sprintf(`
+		SELECT %s FROM contact_import
+		WHERE %s
+		ORDER BY %s
+		LIMIT $%d OFFSET $%d`, importColumns, where, part.Order("created_at", "id"), len(args)+1, len(args)+2), append(args, limit, offset)...)
 }
 
 func countImports(tx *db.Tx, ws space.ID, statuses []string) (int64, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -24,34 +23,6 @@ const (
 	maxName        = 120
 	maxDescription = 500
 )
-
-// pageQuery are the parameters of a list in the order in which its rows came, newest first.
-type pageQuery struct {
-	api.OffsetQuery
-	After  string `query:"after" doc:"Id of the last row of the page before."`
-	Before string `query:"before" doc:"Id of the first row of the page after."`
-}
-
-func (q *pageQuery) check(most int) error {
-	places := 0
-	for _, given := range []bool{q.After != "", q.Before != "", q.Offset != 0} {
-		if given {
-			places++
-		}
-	}
-	if places > 1 {
-		return api.Invalid("after", "Only one of after, before and offset can be given.")
-	}
-	return q.OffsetQuery.Check(most)
-}
-
-// turn puts the rows of a page before a place back into their order.
-func turn[T any](page api.Page[T], q pageQuery) api.Page[T] {
-	if q.Before != "" {
-		slices.Reverse(page.Data)
-	}
-	return page
-}
 
 // shelf is a table of things that have a number, an id and a name which is unique in its workspace.
 type shelf[T any] struct {
@@ -111,51 +82,43 @@ func (f shelf[T]) count(tx *db.Tx, ws space.ID, search string) (int64, error) {
 		WHERE workspace_id = $1 AND `+f.name+` LIKE $2 ESCAPE '\'`, ws, db.Contains(search))
 }
 
-// place returns the number of the row that a page begins after or ends before.
-func (f shelf[T]) place(tx *db.Tx, ws space.ID, id string) (number int64, err error) {
-	if !api.IsID(id) {
-		return 0, api.ErrInvalidCursor
-	}
-	number, err = db.One(tx, db.Value[int64], `
-		SELECT number FROM `+f.table+`
-		WHERE workspace_id = $1 AND id = $2`, ws, id)
-	if errors.Is(err, db.ErrNotFound) {
-		err = api.ErrInvalidCursor
-	}
-	return number, err
+// part returns the part of the shelf that a page is cut from.
+func (f shelf[T]) part(tx *db.Tx, ws space.ID, q api.PageQuery) (db.Keyset, error) {
+	return q.Part(true, func(id string) ([]any, error) {
+		number, err := db.One(tx, db.Value[int64], `
+			SELECT number FROM `+f.table+`
+			WHERE workspace_id = $1 AND id = $2`, ws, id)
+		return []any{number}, err
+	})
 }
 
 // page returns the rows of a page and one more if there are more.
-func (f shelf[T]) page(tx *db.Tx, ws space.ID, q pageQuery, search string) ([]T, error) {
-	condition, order, args := "", "number DESC", []any{ws, db.Contains(search), q.Limit + 1, q.Offset}
-	if at := q.After + q.Before; at != "" {
-		number, err := f.place(tx, ws, at)
-		if err != nil {
-			return nil, err
-		}
-		comparison := "<"
-		if q.Before != "" {
-			comparison, order = ">", "number"
-		}
-		args, condition = append(args, number), " AND number "+comparison+" $5"
-	}
-	return db.All(tx, f.scan, `
-		SELECT `+f.columns+` FROM `+f.table+`
-		WHERE workspace_id = $1 AND `+f.name+` LIKE $2 ESCAPE '\'`+condition+`
-		ORDER BY `+order+`
-		LIMIT $3 OFFSET $4`, args...)
+func (f shelf[T]) page(tx *db.Tx, ws space.ID, q api.PageQuery, part db.Keyset, search string) ([]T, error) {
+	where, args := part.Where(`workspace_id = $1 AND `+f.name+` LIKE $2 ESCAPE '\'`, []any{ws, db.Contains(search)}, "number")
+	return db.All(tx, f.scan, fmt.Sprintf(`
+		SELECT %s FROM %s
+		WHERE %s
+		ORDER BY %s
+		LIMIT $%d OFFSET $%d`, f.columns, f.table, where, part.Order("number"), len(args)+1, len(args)+2), append(args, q.Limit+1, q.Offset)...)
 }
 
-// listOf returns a page of a shelf as records.
-func listOf[T, R any](ctx context.Context, d *db.DB, f shelf[T], ws space.ID, q pageQuery, search string, record func(T) R) (page api.Page[R], err error) {
-	if err := api.CheckSearch(search); err != nil {
+// placed is a record that a cursor can stand for.
+type placed interface{ place() api.Cursor }
+
+// listOf returns a page of a shelf as records, newest first.
+func listOf[T any, R placed](ctx context.Context, d *db.DB, f shelf[T], ws space.ID, q searchQuery, record func(T) R) (page api.Page[R], err error) {
+	if err := api.CheckSearch(q.Search); err != nil {
 		return page, err
 	}
-	if err := q.check(maxPage); err != nil {
+	if err := q.Check(maxPage); err != nil {
 		return page, err
 	}
 	err = d.Read(ctx, func(tx *db.Tx) error {
-		found, err := f.page(tx, ws, q, search)
+		part, err := f.part(tx, ws, q.PageQuery)
+		if err != nil {
+			return err
+		}
+		found, err := f.page(tx, ws, q.PageQuery, part, q.Search)
 		if err != nil {
 			return err
 		}
@@ -163,11 +126,11 @@ func listOf[T, R any](ctx context.Context, d *db.DB, f shelf[T], ws space.ID, q 
 		for i, row := range found {
 			records[i] = record(row)
 		}
-		page = turn(api.NewOpenPage(records, q.OffsetQuery), q)
-		if q.After+q.Before != "" {
+		page = api.NewPlacedPage(records, q.PageQuery, R.place)
+		if q.Placed() {
 			return nil
 		}
-		total, err := f.count(tx, ws, search)
+		total, err := f.count(tx, ws, q.Search)
 		page.Total = &total
 		return err
 	})

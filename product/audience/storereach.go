@@ -25,17 +25,15 @@ type reach struct {
 
 func newReach(tx *db.Tx, ws space.ID, known schema, q contactQuery) (*reach, error) {
 	r := &reach{Writer: &filter.Writer{Style: filter.Stepwise, Now: tx.Now(), Args: []any{ws}}, ws: ws, from: "contact", number: "contact.number"}
-	place, err := placeOf(tx, ws, q)
-	if err != nil {
-		return nil, err
-	}
 	r.conditions = []string{"contact.workspace_id = $1"}
 	if q.Search != "" {
-		r.search(tx, q, place)
-	} else if q.After != "" || q.place > 0 {
-		defer func() { r.conditions = append(r.conditions, r.number+" < "+r.Argument(place)) }()
-	} else if q.Before != "" {
-		defer func() { r.conditions = append(r.conditions, r.number+" > "+r.Argument(place)) }()
+		r.search(tx, q)
+	} else if place, ok := q.beyond(); ok {
+		comparison := " > "
+		if q.part.Down {
+			comparison = " < "
+		}
+		defer func() { r.conditions = append(r.conditions, r.number+comparison+r.Argument(place)) }()
 	}
 	if err := r.membership(tx, known, q); err != nil {
 		return nil, err
@@ -64,7 +62,7 @@ func newReach(tx *db.Tx, ws space.ID, known schema, q contactQuery) (*reach, err
 }
 
 // search reads the index of words. Its moments are the numbers of contacts.
-func (r *reach) search(tx *db.Tx, q contactQuery, place int64) {
+func (r *reach) search(tx *db.Tx, q contactQuery) {
 	words := db.Words(q.Search)
 	if len(words) == 0 {
 		r.conditions = append(r.conditions, "1 = 0")
@@ -73,9 +71,9 @@ func (r *reach) search(tx *db.Tx, q contactQuery, place int64) {
 	last := len(words) - 1
 	space, query := r.Argument(r.ws), r.Argument(tx.WordQuery(string(r.ws), words[:last], words[last:]))
 	from, until := time.UnixMicro(0), time.UnixMicro(1<<50)
-	if q.After != "" {
+	if place, ok := q.beyond(); ok && q.part.Down {
 		until = time.UnixMicro(place - 1)
-	} else if q.Before != "" {
+	} else if ok {
 		from = time.UnixMicro(place + 1)
 	}
 	r.from = searchIndex + " CROSS JOIN contact"
@@ -211,26 +209,23 @@ func (r *reach) total(tx *db.Tx) (*int64, error) {
 	return &count, err
 }
 
-// selectReach returns the contacts of a page, and one more if there are more.
-func selectReach(tx *db.Tx, r *reach, q pageQuery) ([]Contact, error) {
+// selectReach returns some contacts of a part, in its order.
+func selectReach(tx *db.Tx, r *reach, part db.Keyset, limit, offset int) ([]Contact, error) {
 	order := r.number
 	if r.collected {
 		order = "+" + order // what is no column cannot be read in order, so an engine does not try
 	}
-	if q.Before == "" {
-		order += " DESC"
+	searched := "{oldest " + searchIndex + "}"
+	if part.Down {
+		order, searched = order+" DESC", "{newest "+searchIndex+"}"
 	}
 	if strings.HasPrefix(r.from, searchIndex) {
-		order = "{newest " + searchIndex + "}"
-		if q.Before != "" {
-			order = "{oldest " + searchIndex + "}"
-		}
+		order = searched
 	}
-	args := append(append([]any{}, r.Args...), q.Limit+1, q.Offset)
-	limit, offset := len(args)-1, len(args)
+	args := append(append([]any{}, r.Args...), limit, offset)
 	return db.All(tx, scanContact, db.Composed+`
 		SELECT `+contactColumns+` FROM `+r.from+`
 		WHERE `+strings.Join(r.conditions, " AND ")+`
 		ORDER BY `+order+`
-		LIMIT $`+strconv.Itoa(limit)+` OFFSET $`+strconv.Itoa(offset), args...)
+		LIMIT $`+strconv.Itoa(len(args)-1)+` OFFSET $`+strconv.Itoa(len(args)), args...)
 }

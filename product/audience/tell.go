@@ -48,7 +48,24 @@ func (s *Service) tell(tx *db.Tx, known schema, c Contact, kind string) (detail,
 	if kind == "" {
 		return details[0], nil
 	}
-	r := details[0].record(known, tx)
+	return details[0], event.Append(tx, s.eventOf(tx, known, details[0], kind))
+}
+
+// tellAll records what happened to many contacts.
+func (s *Service) tellAll(tx *db.Tx, known schema, contacts []Contact, kind string) error {
+	details, err := loadDetails(tx, contacts)
+	if err != nil {
+		return err
+	}
+	events := make([]event.Event, len(details))
+	for i, d := range details {
+		events[i] = s.eventOf(tx, known, d, kind)
+	}
+	return event.Append(tx, events...)
+}
+
+func (s *Service) eventOf(tx *db.Tx, known schema, d detail, kind string) event.Event {
+	r := d.record(known, tx)
 	data := eventData{ID: r.ID, Email: r.Email, FirstName: r.FirstName, LastName: r.LastName, Unsubscribed: r.Unsubscribed, Status: r.Status, Lists: []ListID{},
 		Segments: r.SegmentIDs, Properties: r.Properties, CreatedAt: r.CreatedAt, UpdatedAt: r.UpdatedAt}
 	for _, l := range r.Lists {
@@ -59,7 +76,7 @@ func (s *Service) tell(tx *db.Tx, known schema, c Contact, kind string) (detail,
 	if len(data.Lists) > 0 {
 		data.Audience = api.Ref(data.Lists[0])
 	}
-	return details[0], event.Append(tx, s.newEvent(tx, c.Workspace, kind, string(c.ID), c.Address, data))
+	return s.newEvent(tx, d.Workspace, kind, string(d.ID), d.Address, data)
 }
 
 func (s *Service) newEvent(tx *db.Tx, ws space.ID, kind, subject, recipient string, data any) event.Event {

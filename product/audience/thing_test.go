@@ -1,10 +1,13 @@
 package audience_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
+	"postrider/app/apptest"
 	"postrider/product/plan"
 )
 
@@ -51,6 +54,47 @@ func TestListsHaveUniqueNamesAndPages(t *testing.T) {
 	})
 }
 
+func TestAListNamesATemplateThatIsThere(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		letter := h.made("/templates", "Letter", fields{"alias": "letter", "html": `<a href="{{{CONFIRMATION_URL}}}">Yes</a>`})
+		h.made("/templates", "Later", fields{"alias": "later", "html": "<p>Hi</p>", "draft": true})
+		list := h.made("/audience/lists", "Good", fields{"confirmation": fields{"template_id": "letter"}})
+		for _, name := range []string{"unknown", nobody, "later", "../x"} {
+			body := fields{"name": "Bad", "confirmation": fields{"template_id": name}}
+			for _, refused := range []apptest.Answer{h.must(400, "POST", "/audience/lists", body), h.must(400, "PATCH", "/audience/lists/"+list, body)} {
+				if refused.Problems() != "confirmation.template_id: There is no published template with this id or alias." {
+					t.Errorf("%s: %s", name, refused.Raw)
+				}
+			}
+		}
+		h.must(200, "PATCH", "/audience/lists/"+list, fields{"confirmation": fields{"template_id": letter}})
+		h.must(200, "DELETE", "/templates/"+letter, nil)
+		h.must(200, "PATCH", "/audience/lists/"+list, fields{"name": "Renamed", "confirmation": fields{"template_id": letter}})
+		if got := h.must(200, "PATCH", "/audience/lists/"+list, fields{"confirmation": nil}).Pick("name", "confirmation"); !strings.HasPrefix(got, `["Renamed",`) || !strings.Contains(got, `"template_id":null`) {
+			t.Error(got)
+		}
+	})
+}
+
+func TestAnAudienceHasTheFieldsOfItsRow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.made("/audiences", "Newsletter", fields{"description": "News", "double_opt_in": true, "confirmation": fields{"from": sender}})
+		segment := h.made("/segments", "Friends", fields{"description": "Close ones"})
+		h.contact("ann@example.net", fields{"list_ids": []string{list}, "segments": []string{segment}})
+		row, _ := json.Marshal(h.must(200, "GET", "/audiences", nil).Body["data"].([]any)[0])
+		one, _ := json.Marshal(h.must(200, "GET", "/audiences/"+list, nil).Body)
+		if string(one) != string(row) {
+			t.Errorf("%s, in the list %s", one, row)
+		}
+		h.Clock.Advance(time.Hour) // segments are counted anew now and then
+		if got := h.must(200, "GET", "/audiences/"+segment, nil).Pick("object", "name", "description", "double_opt_in", "contact_count", "subscribed_count"); got != `["audience","Friends","Close ones",false,1,0]` {
+			t.Errorf("a segment: %s", got)
+		}
+	})
+}
+
 func TestTopicsAreAnsweredForEveryContact(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -82,6 +126,12 @@ func TestTopicsAreAnsweredForEveryContact(t *testing.T) {
 		h.must(400, "PATCH", "/topics/"+ads, fields{"default_subscription": "opt_in"})
 		h.must(200, "PATCH", "/topics/"+ads, fields{"id": ads, "name": "Offers", "default_subscription": "opt_out"})
 		h.must(404, "POST", "/contacts/"+id+"/topics", fields{"topic_id": nobody})
+		for _, method := range []string{"POST", "PATCH"} {
+			refused := h.must(400, method, "/contacts/"+id+"/topics", map[string]any{"POST": fields{"subscription": "opt_in"}, "PATCH": []fields{{"subscription": "opt_in"}}}[method])
+			if want := map[string]string{"POST": "topic_id: A topic is required.", "PATCH": "topics[0].id: A topic is required."}[method]; refused.Problems() != want {
+				t.Errorf("%s without a topic: %s", method, refused.Raw)
+			}
+		}
 		for _, body := range []any{fields{}, fields{"topics": []fields{{"id": news, "subscription": "x"}}}, []fields{}, "x"} {
 			h.must(400, "PATCH", "/contacts/"+id+"/topics", body)
 		}

@@ -174,6 +174,10 @@ type topicRecord struct {
 	UpdatedAt   api.Time     `json:"updated_at"`
 }
 
+func (r topicRecord) place() api.Cursor {
+	return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)}
+}
+
 // newTopicRecord needs the number of contacts of the workspace: who has said nothing is counted too.
 func newTopicRecord(t Topic, contacts int64) topicRecord {
 	subscribers := t.in

@@ -21,6 +21,7 @@ const (
 // Routes returns the endpoints of broadcasts.
 func (s *Service) Routes() []api.Route {
 	notFound := []*api.Error{api.ErrNotFound}
+	paged := []*api.Error{api.ErrNotFound, api.ErrInvalidCursor}
 	state := []*api.Error{api.ErrNotFound, api.ErrInvalidState}
 	sending := []*api.Error{api.ErrNotFound, api.ErrInvalidState, domain.ErrNotYours, domain.ErrAuthBroken, api.ErrDomainNotAllowed, tenant.ErrPaused,
 		plan.ErrMonthlyQuota, template.ErrRender}
@@ -50,10 +51,10 @@ func (s *Service) Routes() []api.Route {
 		post("/broadcasts/{id}/resume", "Let a broadcast that is held go on.", api.Handle(s.handleResume), 200, state),
 		post("/broadcasts/{id}/retry", "Send to those again, and only to those, whose mail failed.", api.Handle(s.handleRetry), 202, sending),
 		post("/broadcasts/{id}/duplicate", "Make a draft from another broadcast.", api.Handle(s.handleDuplicate), 201, notFound),
-		get("/broadcasts/{id}/recipients", "List the recipients of a broadcast.", api.Handle(s.handleRecipients), notFound),
-		get("/broadcasts/{id}/recipient-errors", "List who did not get a broadcast, and why.", api.Handle(s.handleErrors), notFound),
+		get("/broadcasts/{id}/recipients", "List the recipients of a broadcast.", api.Handle(s.handleRecipients), paged),
+		get("/broadcasts/{id}/recipient-errors", "List who did not get a broadcast, and why.", api.Handle(s.handleErrors), paged),
 		get("/broadcasts/{id}/stats", "Tell what became of a broadcast.", api.Handle(s.handleStats), notFound),
-		get("/broadcasts/{id}/clicked-links", "List the links that people followed.", api.Handle(s.handleLinks), notFound),
+		get("/broadcasts/{id}/clicked-links", "List the links that people followed.", api.Handle(s.handleLinks), paged),
 	}
 }
 
@@ -159,7 +160,7 @@ func (s *Service) handlePause(ctx context.Context, caller api.Caller, r idReques
 }
 
 func (s *Service) handleResume(ctx context.Context, caller api.Caller, r idRequest) (Record, error) {
-	return s.resume(ctx, caller.Workspace, r.ID)
+	return s.resume(ctx, caller, r.ID)
 }
 
 func (s *Service) handleRetry(ctx context.Context, caller api.Caller, r idRequest) (Record, error) {
@@ -203,7 +204,7 @@ func (s *Service) handleStats(ctx context.Context, caller api.Caller, r idReques
 
 func (s *Service) handleLinks(ctx context.Context, caller api.Caller, r struct {
 	idRequest
-	api.OffsetQuery
+	api.PageQuery
 }) (api.Page[linkRecord], error) {
-	return s.links(ctx, caller.Workspace, r.ID, r.OffsetQuery)
+	return s.links(ctx, caller.Workspace, r.ID, r.PageQuery)
 }

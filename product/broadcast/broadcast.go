@@ -63,7 +63,8 @@ type Broadcast struct {
 
 	// work is the queue item that moves the broadcast on; empty if there is nothing to do.
 	work string
-	// place is the last contact that became a recipient, ceiling the last one that may.
+	// place is the last contact that became a recipient, ceiling the last one that may. A retry begins at the first recipient again: place
+	// is then how far those who failed wait once more.
 	place, ceiling int64
 	// nextAt is when the next page may be handed over.
 	nextAt time.Time
@@ -84,6 +85,9 @@ const (
 	Cancelled Status = "cancelled"
 	Failed    Status = "failed"
 )
+
+// deleting is the status of a broadcast that nobody can find any more while its rows go.
+const deleting Status = "deleting"
 
 // Statuses are all statuses, in the order in which they come.
 var Statuses = []Status{Draft, Scheduled, Queued, Sending, Sent, Cancelled, Failed}

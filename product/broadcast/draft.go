@@ -29,7 +29,8 @@ func (s *Service) create(ctx context.Context, caller api.Caller, body Body, send
 			return err
 		}
 		if send {
-			if err := s.launch(tx, caller, &b); err != nil {
+			b.orderedBy(caller)
+			if err := s.launch(tx, &b); err != nil {
 				return err
 			}
 		}
@@ -85,6 +86,7 @@ func (s *Service) update(ctx context.Context, caller api.Caller, id string, body
 }
 
 // reschedule lets a changed broadcast wait for its time anew. Without a time it is a draft again: to take the time away must not send.
+// What a key for tests has scheduled, or changed, stays a test until somebody else sends it: to change is not to send.
 func (s *Service) reschedule(tx *db.Tx, caller api.Caller, b *Broadcast, body Body) error {
 	switch {
 	case b.Status != Scheduled:
@@ -93,24 +95,10 @@ func (s *Service) reschedule(tx *db.Tx, caller api.Caller, b *Broadcast, body Bo
 		b.Status = Draft
 		return s.rest(tx, b)
 	}
-	return s.launch(tx, caller, b)
-}
-
-// erase deletes a broadcast that has not begun, or was cancelled.
-func (s *Service) erase(ctx context.Context, ws space.ID, id string) error {
-	return s.db.Write(ctx, func(tx *db.Tx) error {
-		b, err := lock(tx, ws, id)
-		if err != nil {
-			return err
-		}
-		if b.Status != Draft && b.Status != Cancelled {
-			return b.refuse(Draft, Cancelled)
-		}
-		if err := s.rest(tx, &b); err != nil {
-			return err
-		}
-		return remove(tx, b)
-	})
+	if !b.Test {
+		b.orderedBy(caller)
+	}
+	return s.launch(tx, b)
 }
 
 // duplicate makes a draft of what another broadcast says.

@@ -19,10 +19,13 @@ const (
 	failedEvent    = "broadcast.failed"
 )
 
-// handedIfAll notes that nobody waits to be handed over any more. The queue item has done its work then.
+// handedIfAll notes that nobody waits to be handed over any more, and nobody is to wait again. The queue item has done its work then.
 func (s *Service) handedIfAll(tx *db.Tx, b *Broadcast) error {
 	waiting, err := selectOpen(tx, b.ID, Pending, 0, 1)
 	if err != nil || len(waiting) > 0 {
+		return err
+	}
+	if again, err := reopenSome(tx, b); err != nil || again {
 		return err
 	}
 	b.HandedAt = tx.Now()

@@ -251,7 +251,7 @@ func (s *Service) keepClicks(tx *db.Tx, id ID, clicks map[click]int64) error {
 
 // linksFor makes sure that there is a row for every link, and returns the id of each. The broadcast is locked.
 func (s *Service) linksFor(tx *db.Tx, id ID, clicks map[click]int64) (func(url string) string, error) {
-	rows, err := selectLinks(tx, id, maxLinks+1, 0)
+	rows, err := selectLinks(tx, id, maxLinks+1)
 	if err != nil {
 		return nil, err
 	}

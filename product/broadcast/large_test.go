@@ -60,6 +60,95 @@ func TestTheRestOfALargeBroadcastIsSettledPageByPage(t *testing.T) {
 	})
 }
 
+// rowsOf counts what the database has of a broadcast.
+func (h *house) rowsOf(id string) (n int64) {
+	h.t.Helper()
+	err := h.App.DB.Read(context.Background(), func(tx *db.Tx) (err error) {
+		n, err = db.One(tx, db.Value[int64], `
+			SELECT (SELECT COUNT(*) FROM broadcast WHERE id = $1) + (SELECT COUNT(*) FROM broadcast_count WHERE broadcast_id = $1) + (
+				SELECT COUNT(*) FROM broadcast_recipient WHERE broadcast_id = $1)`, id)
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}
+
+func TestALargeBroadcastIsGoneAtOnceAndItsRowsPageByPage(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.held(h.list("ann@example.net"), nil)
+		h.throng(id, 4500)
+		h.must(200, "POST", "/broadcasts/"+id+"/cancel", nil)
+		h.hand()
+		h.must(200, "DELETE", "/broadcasts/"+id, nil)
+		if got := h.rowsOf(id); got != 2503 {
+			t.Errorf("with the answer %d rows are left", got)
+		}
+		h.must(404, "GET", "/broadcasts/"+id, nil)
+		h.must(404, "GET", "/broadcasts/"+id+"/recipients", nil)
+		h.must(404, "DELETE", "/broadcasts/"+id, nil)
+		h.must(404, "POST", "/broadcasts/"+id+"/duplicate", fields{})
+		if rows := h.rows("/broadcasts"); len(rows) != 0 {
+			t.Errorf("listed: %v", rows)
+		}
+		if got := h.must(200, "GET", "/broadcasts/summary", nil).Text("total"); got != "0" {
+			t.Errorf("%s are counted", got)
+		}
+
+		other := h.on(h.App.DB, "another-node") // the one that answered has died
+		for busy := true; busy; {
+			var err error
+			if busy, err = other.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := h.rowsOf(id); got != 0 {
+			t.Errorf("%d rows stay", got)
+		}
+		if h.step() {
+			t.Error("there is work left for a broadcast that is gone")
+		}
+	})
+}
+
+func TestThoseWhoFailedInALargeBroadcastWaitAgainPageByPage(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.held(h.list("ann@example.net"), nil)
+		h.throng(id, 4500)
+		h.write(`UPDATE domain SET verified = FALSE WHERE id = $1`, h.DomainID)
+		h.release()
+		if got := h.stats(id, "queued", "failed"); got != "queued 0, failed 4501" {
+			t.Fatal(got)
+		}
+		h.write(`UPDATE domain SET verified = TRUE WHERE id = $1`, h.DomainID)
+		h.Clock.Advance(2 * time.Second) // the standing of a domain is remembered for a moment
+
+		h.must(202, "POST", "/broadcasts/"+id+"/retry", nil)
+		if got := h.stats(id, "queued", "failed"); got != "queued 2000, failed 2501" {
+			t.Errorf("with the answer: %s", got)
+		}
+		h.must(409, "POST", "/broadcasts/"+id+"/retry", nil)
+		other := h.on(h.App.DB, "another-node")
+		for busy := true; busy; {
+			var err error
+			if busy, err = other.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.finish()
+		if got := h.stats(id, "recipients", "queued", "delivered", "skipped", "failed"); got != "recipients 4501, queued 0, delivered 1, skipped 4500, failed 0" {
+			t.Errorf("after: %s", got)
+		}
+		if got := h.get(id).Text("status"); got != "sent" || len(h.Mailbox("ann@example.net")) != 1 {
+			t.Errorf("%s, %d mails", got, len(h.Mailbox("ann@example.net")))
+		}
+		h.must(409, "POST", "/broadcasts/"+id+"/retry", nil)
+	})
+}
+
 func TestNoMoreIsHandedOverWhileEnoughMailWaits(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

@@ -2,7 +2,6 @@ package broadcast
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,28 +19,8 @@ const (
 	maxRoster = 500
 )
 
-// pageQuery are the parameters of every list.
-type pageQuery struct {
-	api.OffsetQuery
-	After  string `query:"after" doc:"Id of the last row of the page before."`
-	Before string `query:"before" doc:"Id of the first row of the page after."`
-}
-
-func (q *pageQuery) check(most int) error {
-	places := 0
-	for _, given := range []bool{q.After != "", q.Before != "", q.Offset != 0} {
-		if given {
-			places++
-		}
-	}
-	if places > 1 {
-		return api.Invalid("after", "Only one of after, before and offset can be given.")
-	}
-	return q.OffsetQuery.Check(most)
-}
-
 type listQuery struct {
-	pageQuery
+	api.PageQuery
 	Status   []string  `query:"status" doc:"One or more statuses." example:"sent"`
 	Audience string    `query:"audience_id" doc:"For this list, or this segment."`
 	Segment  string    `query:"segment_id" doc:"For this segment."`
@@ -69,7 +48,7 @@ func (q *listQuery) check() error {
 	if err := api.CheckSearch(q.Search); err != nil {
 		return err
 	}
-	return q.pageQuery.check(maxPage)
+	return q.Check(maxPage)
 }
 
 // list returns a page of broadcasts. One that begins at a broadcast does not count all.
@@ -78,18 +57,14 @@ func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		var place *Broadcast
-		if id := q.After + q.Before; id != "" {
-			at, err := find(tx, ws, id)
-			if errors.Is(err, ErrNotFound) {
-				return api.ErrInvalidCursor
-			}
-			if err != nil {
-				return err
-			}
-			place = &at
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			b, err := find(tx, ws, id)
+			return b.CreatedAt, err
+		})
+		if err != nil {
+			return err
 		}
-		found, err := selectPage(tx, ws, q, place)
+		found, err := selectPage(tx, ws, q, part)
 		if err != nil {
 			return err
 		}
@@ -105,8 +80,8 @@ func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.
 		for i, b := range found {
 			rows[i] = newRow(b, all[b.ID].counts)
 		}
-		page = turned(api.NewOpenPage(rows, q.OffsetQuery), q.pageQuery)
-		if place != nil {
+		page = api.NewPlacedPage(rows, q.PageQuery, Row.place)
+		if q.Placed() {
 			return nil
 		}
 		total, err := countPage(tx, ws, q)
@@ -116,17 +91,9 @@ func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.
 	return page, err
 }
 
-// turned puts the rows of a page before a place back into their order.
-func turned[T any](page api.Page[T], q pageQuery) api.Page[T] {
-	if q.Before != "" {
-		slices.Reverse(page.Data)
-	}
-	return page
-}
-
 // recipientsQuery are the filters of a roster.
 type recipientsQuery struct {
-	pageQuery
+	api.PageQuery
 	Status     []string `query:"status" doc:"States; opened includes clicked, delivered includes both." example:"delivered"`
 	Type       []string `query:"type" doc:"The same as status."`
 	Email      string   `query:"email" doc:"Part of the address."`
@@ -147,11 +114,11 @@ func (q recipientsQuery) roster() (r rosterQuery, err error) {
 	if api.CheckSearch(q.Email) != nil {
 		wrong.Add("email", "Is too long to search for.")
 	}
-	r.pageQuery, r.email, r.bounceType = q.pageQuery, q.Email, q.BounceType
+	r.PageQuery, r.email, r.bounceType = q.PageQuery, q.Email, q.BounceType
 	if err := wrong.Err(); err != nil {
 		return r, err
 	}
-	return r, r.pageQuery.check(maxRoster)
+	return r, r.Check(maxRoster)
 }
 
 // visits is how often a recipient did what a filter asks for; nil for other filters.
@@ -183,7 +150,7 @@ func (s *Service) recipients(ctx context.Context, ws space.ID, id string, q reci
 	for i, row := range found {
 		records[i] = newRecipientRecord(row, clicks[row.ID], q.visits(row))
 	}
-	page = turned(api.NewOpenPage(records, r.OffsetQuery), r.pageQuery)
+	page = api.NewPlacedPage(records, r.PageQuery, recipientRecord.place)
 	page.Total = total
 	return page, nil
 }
@@ -195,10 +162,17 @@ func (s *Service) roster(ctx context.Context, ws space.ID, id string, q rosterQu
 		if err != nil {
 			return err
 		}
-		if rows, err = selectRoster(tx, b, q); err != nil {
+		part, err := q.Part(true, func(id string) ([]any, error) {
+			contact, err := selectPlace(tx, b.ID, id)
+			return []any{contact}, err
+		})
+		if err != nil {
 			return err
 		}
-		if err := also(tx, rows); err != nil || q.After+q.Before != "" {
+		if rows, err = selectRoster(tx, b, q, part); err != nil {
+			return err
+		}
+		if err := also(tx, rows); err != nil || q.Placed() {
 			return err
 		}
 		count, err := countRoster(tx, b, q)
@@ -228,7 +202,7 @@ func clicksOf(tx *db.Tx, rows []recipient) (map[string][]clickRecord, error) {
 
 // errorsQuery are the filters of the errors of recipients.
 type errorsQuery struct {
-	pageQuery
+	api.PageQuery
 	Reason []string `query:"reason" doc:"One or more reasons." example:"hard_bounce"`
 	Email  string   `query:"email" doc:"Part of the address."`
 }
@@ -237,10 +211,10 @@ func (s *Service) problems(ctx context.Context, ws space.ID, id string, q errors
 	if api.CheckSearch(q.Email) != nil {
 		return page, api.Invalid("email", "Is too long to search for.")
 	}
-	if err := q.pageQuery.check(maxRoster); err != nil {
+	if err := q.Check(maxRoster); err != nil {
 		return page, err
 	}
-	found, total, err := s.roster(ctx, ws, id, rosterQuery{pageQuery: q.pageQuery, email: q.Email, reasons: q.Reason, failures: true},
+	found, total, err := s.roster(ctx, ws, id, rosterQuery{PageQuery: q.PageQuery, email: q.Email, reasons: q.Reason, failures: true},
 		func(*db.Tx, []recipient) error { return nil })
 	if err != nil {
 		return page, err
@@ -249,7 +223,7 @@ func (s *Service) problems(ctx context.Context, ws space.ID, id string, q errors
 	for i, row := range found {
 		records[i] = newErrorRecord(row)
 	}
-	page = turned(api.NewOpenPage(records, q.OffsetQuery), q.pageQuery)
+	page = api.NewPlacedPage(records, q.PageQuery, errorRecord.place)
 	page.Total = total
 	return page, nil
 }

@@ -28,6 +28,8 @@ func TestADomainThatBreaksInTheMiddleLeavesNobodyWithoutAReason(t *testing.T) {
 		}
 		h.write(`UPDATE domain SET verified = TRUE WHERE id = $1`, h.DomainID)
 		h.Clock.Advance(2 * time.Second) // the standing of a domain is remembered for a moment
+		trial := h.Browse("POST", "/v1/api-keys", fields{"name": "trial", "preset": "full_access", "mode": "test"}).Text("key")
+		h.mustAs(trial, 409, "POST", "/broadcasts/"+id+"/retry", nil) // it would send for real
 		h.must(202, "POST", "/broadcasts/"+id+"/retry", nil)
 		for range 3 {
 			h.finish()

@@ -12,21 +12,26 @@ import (
 	"postrider/world"
 )
 
-// Rows that are settled are many; looking for open ones must not read them.
-func TestOpenRowsAreFoundByTheirIndex(t *testing.T) {
+// Rows that are settled are many; looking for open ones, or for those that failed, must not read them.
+func TestOpenAndFailedRowsAreFoundByTheirIndexes(t *testing.T) {
 	t.Parallel()
 	d := dbtest.Open(t, world.New(slog.New(slog.NewTextHandler(io.Discard, nil))), "sqlite")
 	err := d.Read(context.Background(), func(tx *db.Tx) error {
 		for text, args := range map[string][]any{
 			`SELECT address FROM broadcast_recipient WHERE broadcast_id = $1 AND ` + openRows + ` AND state = $2 AND contact > $3 ORDER BY contact LIMIT $4`: {"x", "pending", 0, 10},
 			`SELECT contact FROM broadcast_recipient WHERE broadcast_id = $1 AND ` + openRows + ` LIMIT 1`:                                                   {"x"},
+			`SELECT contact FROM broadcast_recipient WHERE broadcast_id = $1 AND state = 'failed' AND contact > $2 ORDER BY contact LIMIT $3`:                {"x", 0, 10},
 		} {
 			plan, err := db.All(tx, func(s db.Scanner) (text string, err error) {
 				var id, parent, unused int
 				err = s.Scan(&id, &parent, &unused, &text)
 				return text, err
 			}, "EXPLAIN QUERY PLAN "+text, args...)
-			if err != nil || !strings.Contains(strings.Join(plan, " "), "broadcast_recipient_open") || strings.Contains(strings.Join(plan, " "), "TEMP") {
+			index := "broadcast_recipient_open"
+			if strings.Contains(text, "'failed'") {
+				index = "broadcast_recipient_failed"
+			}
+			if err != nil || !strings.Contains(strings.Join(plan, " "), index) || strings.Contains(strings.Join(plan, " "), "TEMP") {
 				t.Errorf("%s: %v, %v", text, plan, err)
 			}
 		}

@@ -46,7 +46,8 @@ func (s *Service) send(ctx context.Context, caller api.Caller, id, at string, re
 				return Record{}, refusal
 			}
 			b.setTime(at, scheduled, tx.Now())
-			if err := s.launch(tx, caller, &b); err != nil {
+			b.orderedBy(caller)
+			if err := s.launch(tx, &b); err != nil {
 				return Record{}, err
 			}
 			return newRecord(b, counts{}), update(tx, b)
@@ -142,8 +143,11 @@ func (r *room) narrow(other room, limit *int64) {
 	}
 }
 
+// orderedBy notes who wants a broadcast sent. A key for tests sends none for real.
+func (b *Broadcast) orderedBy(caller api.Caller) { b.KeyID, b.Test = caller.KeyID, caller.Test }
+
 // launch puts a broadcast on its way. The version of its template is fixed now: what was looked at is what goes out.
-func (s *Service) launch(tx *db.Tx, caller api.Caller, b *Broadcast) error {
+func (s *Service) launch(tx *db.Tx, b *Broadcast) error {
 	if err := b.complete(); err != nil {
 		return err
 	}
@@ -158,8 +162,7 @@ func (s *Service) launch(tx *db.Tx, caller api.Caller, b *Broadcast) error {
 		}
 		b.TemplateVersion = p.body.Version
 	}
-	b.KeyID, b.Test, b.UpdatedAt, b.QueuedAt = caller.KeyID, caller.Test, tx.Now(), time.Time{}
-	b.Status = Scheduled
+	b.Status, b.UpdatedAt, b.QueuedAt = Scheduled, tx.Now(), time.Time{}
 	due := b.ScheduledAt
 	if !due.After(tx.Now()) {
 		b.Status, b.QueuedAt, due = Queued, tx.Now(), tx.Now()

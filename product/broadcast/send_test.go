@@ -254,3 +254,32 @@ func TestDraftsAreChangedDuplicatedAndDeleted(t *testing.T) {
 		}
 	})
 }
+
+func TestABroadcastThatATestKeyScheduledStaysATestUntilALiveKeySendsIt(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		trial := h.Browse("POST", "/v1/api-keys", fields{"name": "trial", "preset": "full_access", "mode": "test"}).Text("key")
+		list := h.list("ann@example.net")
+		scheduled := func(key, subject string) string {
+			t.Helper()
+			return h.mustAs(key, 202, "POST", "/broadcasts", news(list, fields{"subject": subject, "scheduled_at": "in 10 minutes", "send": true})).Text("id")
+		}
+		changed := scheduled(trial, "Changed")
+		h.must(200, "PATCH", "/broadcasts/"+changed, fields{"subject": "Changed twice", "scheduled_at": "in 20 minutes"})
+		touched := scheduled(h.Key, "Touched")
+		h.mustAs(trial, 200, "PATCH", "/broadcasts/"+touched, fields{"subject": "Touched by a test"})
+		sent := scheduled(trial, "Sent")
+		h.must(202, "POST", "/broadcasts/"+sent+"/send", fields{"scheduled_at": "in 20 minutes"})
+		h.Clock.Advance(30 * time.Minute)
+		h.finish()
+
+		for _, id := range []string{changed, touched, sent} {
+			if got := h.get(id).Text("status"); got != "sent" {
+				t.Errorf("%s: %s", h.get(id).Text("subject"), got)
+			}
+		}
+		if got := h.Mailbox("ann@example.net"); len(got) != 1 || got[0].Subject != "Sent" {
+			t.Errorf("%d mails arrived", len(got))
+		}
+	})
+}

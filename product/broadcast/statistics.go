@@ -54,6 +54,8 @@ type linkRecord struct {
 	Unique int64  `json:"unique_clicks" example:"70"`
 }
 
+func (r linkRecord) place() api.Cursor { return api.Cursor{ID: r.ID} }
+
 // shownLinks is how many links the statistics have; the list of clicked links has all.
 const shownLinks = 50
 
@@ -79,7 +81,7 @@ func (s *Service) statistics(ctx context.Context, ws space.ID, id string) (r sta
 			return err
 		}
 		r.addParts(parts)
-		links, err := selectLinks(tx, b.ID, shownLinks, 0)
+		links, err := selectLinks(tx, b.ID, shownLinks)
 		r.Links = asLinks(links)
 		return err
 	})
@@ -107,7 +109,7 @@ func asLinks(links []link) []linkRecord {
 }
 
 // links returns the pages that people went to, those that most followed first.
-func (s *Service) links(ctx context.Context, ws space.ID, id string, q api.OffsetQuery) (page api.Page[linkRecord], err error) {
+func (s *Service) links(ctx context.Context, ws space.ID, id string, q api.PageQuery) (page api.Page[linkRecord], err error) {
 	if err := q.Check(maxPage); err != nil {
 		return page, err
 	}
@@ -116,12 +118,11 @@ func (s *Service) links(ctx context.Context, ws space.ID, id string, q api.Offse
 		if err != nil {
 			return err
 		}
-		found, err := selectLinks(tx, b.ID, q.Limit, q.Offset)
+		all, err := selectLinks(tx, b.ID, maxLinks+1)
 		if err != nil {
 			return err
 		}
-		total, err := countLinks(tx, b.ID)
-		page = api.NewPage(asLinks(found), q, total)
+		page, err = api.Cut(asLinks(all), q, true, linkRecord.place)
 		return err
 	})
 	return page, err

@@ -161,3 +161,66 @@ func TestBroadcastsAreListedNewestFirstAndFound(t *testing.T) {
 		}
 	})
 }
+
+// walk follows next_cursor through a list in pages of two, and returns a column of all rows.
+func (h *house) walk(path, column string) string {
+	h.t.Helper()
+	var all []string
+	for cursor := ""; ; {
+		page := h.must(200, "GET", path+"limit=2"+cursor, nil)
+		all = append(all, page.Column(column))
+		next := page.Text("next_cursor")
+		if page.Body["has_more"] != (next != "") || len(all) > 10 {
+			h.t.Fatalf("%s: %s", path, page.Raw)
+		}
+		if next == "" {
+			return strings.Join(all, " ")
+		}
+		cursor = "&cursor=" + next
+	}
+}
+
+func TestEveryListOfBroadcastsIsFollowedByCursorInEitherOrder(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.list("person1@example.net", "person2@example.net", "person3@example.net", "bounced+1@example.net", "bounced+2@example.net", "bounced+3@example.net")
+		for _, name := range []string{"One", "Two"} {
+			h.must(201, "POST", "/broadcasts", fields{"name": name, "audience_id": list})
+		}
+		id := h.sent(list, fields{"name": "Three"})
+		h.finish()
+		h.write(`INSERT INTO broadcast_link (id, broadcast_id, url, clicks, unique_clicks) VALUES ($1, $4, 'a', 9, 9), ($2, $4, 'b', 8, 8), ($3, $4, 'c', 7, 7)`,
+			h.App.World.NewID(), h.App.World.NewID(), h.App.World.NewID(), id)
+		roster := "/broadcasts/" + id + "/recipients?"
+		for path, want := range map[string]string{
+			"/broadcasts?":           "Three Two One",
+			"/broadcasts?order=asc&": "One Two Three",
+		} {
+			if got := h.walk(path, "name"); got != want {
+				t.Errorf("%s: %s", path, got)
+			}
+		}
+		for path, want := range map[string]string{
+			roster:                                 "bounced+3@example.net bounced+2@example.net bounced+1@example.net person3@example.net person2@example.net person1@example.net",
+			roster + "order=asc&status=delivered&": "person1@example.net person2@example.net person3@example.net",
+			"/broadcasts/" + id + "/recipient-errors?":                   "bounced+3@example.net bounced+2@example.net bounced+1@example.net",
+			"/broadcasts/" + id + "/recipient-errors?order=asc&":         "bounced+1@example.net bounced+2@example.net bounced+3@example.net",
+			"/broadcasts/" + id + "/recipient-errors?email=bounced%2B2&": "bounced+2@example.net",
+		} {
+			if got := h.walk(path, "email"); got != want {
+				t.Errorf("%s: %s", path, got)
+			}
+		}
+		links := "/broadcasts/" + id + "/clicked-links?"
+		if got := h.walk(links, "url") + ", " + h.walk(links+"order=asc&", "url"); got != "a b c, c b a" {
+			t.Errorf("links: %s", got)
+		}
+		if page := h.must(200, "GET", links+"limit=1&offset=1", nil); page.Column("url") != "b" || page.Text("total") != "3" {
+			t.Errorf("%s", page.Raw)
+		}
+		other := h.must(200, "GET", "/broadcasts?limit=1", nil).Text("next_cursor")
+		if refused := h.must(400, "GET", roster+"cursor="+other, nil); refused.Text("error", "code") != "invalid_cursor" {
+			t.Errorf("%s", refused.Raw)
+		}
+	})
+}

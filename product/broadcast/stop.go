@@ -2,6 +2,7 @@ package broadcast
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"postrider/platform/api"
@@ -73,9 +74,21 @@ func (s *Service) pause(ctx context.Context, ws space.ID, id string) (Record, er
 	})
 }
 
+// mayMove refuses to let a key for tests move a broadcast on that goes out for real.
+func (b Broadcast) mayMove(caller api.Caller) error {
+	if caller.Test && !b.Test {
+		return api.ErrInvalidState.Saying("The broadcast is real, and a test key sends nothing for real. Use a live key.").
+			With("current", b.Status).With("allowed", []Status{})
+	}
+	return nil
+}
+
 // resume lets a broadcast that was paused go on.
-func (s *Service) resume(ctx context.Context, ws space.ID, id string) (Record, error) {
-	return s.alter(ctx, ws, id, func(tx *db.Tx, b *Broadcast) error {
+func (s *Service) resume(ctx context.Context, caller api.Caller, id string) (Record, error) {
+	return s.alter(ctx, caller.Workspace, id, func(tx *db.Tx, b *Broadcast) error {
+		if err := b.mayMove(caller); err != nil {
+			return err
+		}
 		if b.PausedAt.IsZero() {
 			return api.ErrInvalidState.Saying("The broadcast is not paused.").With("current", b.Status).With("allowed", []string{"paused"})
 		}
@@ -99,22 +112,37 @@ func (s *Service) retry(ctx context.Context, caller api.Caller, id string) (Reco
 		}
 	}
 	return s.alter(ctx, caller.Workspace, id, func(tx *db.Tx, b *Broadcast) error {
+		if err := b.mayMove(caller); err != nil {
+			return err
+		}
 		if b.Status != Sent && b.Status != Failed || b.ExpandedAt.IsZero() {
 			return b.refuse(Sent, Failed)
 		}
-		n, err := reopenFailed(tx, b.ID)
+		b.place = 0
+		some, err := reopenSome(tx, b)
 		if err != nil {
 			return err
 		}
-		if n == 0 {
+		if !some {
 			return api.ErrInvalidState.Saying("No recipient has failed.").With("current", b.Status).With("allowed", []Status{})
 		}
-		var change counts
-		change.move(email.Failed, Pending, n)
 		b.Status, b.Failure, b.HandedAt, b.SentAt, b.nextAt = Sending, nil, time.Time{}, time.Time{}, time.Time{}
-		if err := addCounts(tx, b.ID, change); err != nil {
-			return err
-		}
 		return s.wake(tx, b, tx.Now())
 	})
+}
+
+// reopenPage is how many of those who failed one transaction lets wait again.
+const reopenPage = 2000
+
+// reopenSome lets the next of those who failed wait again, and tells whether there were any. Whoever fails once more is behind the place by
+// then.
+func reopenSome(tx *db.Tx, b *Broadcast) (bool, error) {
+	contacts, err := selectFailed(tx, b.ID, b.place, reopenPage)
+	if err != nil || len(contacts) == 0 {
+		return false, err
+	}
+	b.place = contacts[len(contacts)-1]
+	var change counts
+	change.move(email.Failed, Pending, int64(len(contacts)))
+	return true, errors.Join(reopen(tx, b.ID, contacts), addCounts(tx, b.ID, change))
 }

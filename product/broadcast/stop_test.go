@@ -56,6 +56,8 @@ func TestABroadcastThatIsPausedGoesOnWhereItWas(t *testing.T) {
 		if got := h.stats(id, "queued", "delivered"); got != "queued 2, delivered 2" {
 			t.Errorf("while paused: %s", got)
 		}
+		trial := h.Browse("POST", "/v1/api-keys", fields{"name": "trial", "preset": "full_access", "mode": "test"}).Text("key")
+		h.mustAs(trial, 409, "POST", "/broadcasts/"+id+"/resume", nil) // it would send for real
 		h.must(200, "POST", "/broadcasts/"+id+"/resume", nil)
 		h.finish()
 		if got := h.stats(id, "queued", "delivered"); got != "queued 0, delivered 4" || h.get(id).Text("status") != "sent" {

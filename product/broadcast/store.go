@@ -86,7 +86,7 @@ func find(tx *db.Tx, ws space.ID, id string) (b Broadcast, err error) {
 	}
 	b, err = db.One(tx, scan, `
 		SELECT `+columns+` FROM broadcast
-		WHERE workspace_id = $1 AND id = $2`, ws, id)
+		WHERE workspace_id = $1 AND id = $2 AND status <> 'deleting'`, ws, id)
 	if errors.Is(err, db.ErrNotFound) {
 		err = ErrNotFound
 	}
@@ -99,7 +99,7 @@ func lock(tx *db.Tx, ws space.ID, id string) (b Broadcast, err error) {
 	}
 	b, err = db.One(tx, scan, `
 		SELECT `+columns+` FROM broadcast
-		WHERE workspace_id = $1 AND id = $2
+		WHERE workspace_id = $1 AND id = $2 AND status <> 'deleting'
 		{for_update}`, ws, id)
 	if errors.Is(err, db.ErrNotFound) {
 		err = ErrNotFound
@@ -122,13 +122,9 @@ func lockForWork(tx *db.Tx, ids []ID) ([]Broadcast, error) {
 		{for_update}`, ids)
 }
 
-// remove deletes a broadcast with all that is known of it. Its clicks go with its recipients.
+// remove deletes a broadcast whose recipients are gone, with all else that is known of it.
 func remove(tx *db.Tx, b Broadcast) error {
 	for _, text := range []string{`
-		DELETE FROM broadcast_click
-		WHERE recipient_id IN (SELECT id FROM broadcast_recipient WHERE broadcast_id = $1)`, `
-		DELETE FROM broadcast_recipient
-		WHERE broadcast_id = $1`, `
 		DELETE FROM broadcast_link
 		WHERE broadcast_id = $1`, `
 		DELETE FROM broadcast_part

@@ -126,18 +126,12 @@ func scanLink(s db.Scanner) (l link, err error) {
 }
 
 // selectLinks returns the links of a broadcast, those that most people followed first.
-func selectLinks(tx *db.Tx, id ID, limit, offset int) ([]link, error) {
+func selectLinks(tx *db.Tx, id ID, limit int) ([]link, error) {
 	return db.All(tx, scanLink, `
 		SELECT id, url, clicks, unique_clicks FROM broadcast_link
 		WHERE broadcast_id = $1
 		ORDER BY unique_clicks DESC, clicks DESC, id
-		LIMIT $2 OFFSET $3`, id, limit, offset)
-}
-
-func countLinks(tx *db.Tx, id ID) (int64, error) {
-	return db.One(tx, db.Value[int64], `
-		SELECT COUNT(*) FROM broadcast_link
-		WHERE broadcast_id = $1`, id)
+		LIMIT $2`, id, limit)
 }
 
 func insertLink(tx *db.Tx, id ID, l link) error {

@@ -22,6 +22,12 @@ func (c *conditions) add(condition string, value any) {
 
 func (c *conditions) text() string { return strings.Join(c.where, " AND ") }
 
+// keepTo leaves the rows of a part, which the columns order.
+func (c *conditions) keepTo(part db.Keyset, columns ...string) {
+	text, args := part.Where(c.text(), c.args, columns...)
+	c.where, c.args = []string{text}, args
+}
+
 // argument returns the place of another argument.
 func (c *conditions) argument(value any) string {
 	c.args = append(c.args, value)
@@ -30,7 +36,7 @@ func (c *conditions) argument(value any) string {
 
 func (q listQuery) conditions(ws space.ID) *conditions {
 	c := &conditions{}
-	c.add("workspace_id = ?", ws)
+	c.add("workspace_id = ? AND status <> 'deleting'", ws)
 	if len(q.Status) > 0 {
 		c.add("status {in ?}", q.Status)
 	}
@@ -53,19 +59,13 @@ func (q listQuery) conditions(ws space.ID) *conditions {
 }
 
 // selectPage returns the broadcasts of a page, and one more if there are more.
-func selectPage(tx *db.Tx, ws space.ID, q listQuery, place *Broadcast) ([]Broadcast, error) {
-	c, order := q.conditions(ws), "created_at DESC, id DESC"
-	if place != nil {
-		comparison := "<"
-		if q.Before != "" {
-			comparison, order = ">", "created_at, id"
-		}
-		c.where = append(c.where, "(created_at, id) "+comparison+" ("+c.argument(place.CreatedAt)+", "+c.argument(place.ID)+")")
-	}
+func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Broadcast, error) {
+	c := q.conditions(ws)
+	c.keepTo(part, "created_at", "id")
 	return db.All(tx, scan, db.Composed+`
 		SELECT `+columns+` FROM broadcast
 		WHERE `+c.text()+`
-		ORDER BY `+order+`
+		ORDER BY `+part.Order("created_at", "id")+`
 		LIMIT `+c.argument(q.Limit+1)+` OFFSET `+c.argument(q.Offset), c.args...)
 }
 
@@ -86,7 +86,7 @@ func countByStatus(tx *db.Tx, ws space.ID) (map[Status]int64, error) {
 		return r, err
 	}, `
 		SELECT status, COUNT(*) FROM broadcast
-		WHERE workspace_id = $1
+		WHERE workspace_id = $1 AND status <> 'deleting'
 		GROUP BY status`, ws)
 	counts := map[Status]int64{}
 	for _, r := range rows {
@@ -97,7 +97,7 @@ func countByStatus(tx *db.Tx, ws space.ID) (map[Status]int64, error) {
 
 // rosterQuery are the filters and the place of a page of recipients.
 type rosterQuery struct {
-	pageQuery
+	api.PageQuery
 	states     []string
 	email      string
 	bounceType string
@@ -126,40 +126,21 @@ func (q rosterQuery) conditions(b Broadcast) *conditions {
 	return c
 }
 
-func selectRoster(tx *db.Tx, b Broadcast, q rosterQuery) ([]recipient, error) {
-	c, order := q.conditions(b), "contact DESC"
-	if id := q.After + q.Before; id != "" {
-		place, err := placeInRoster(tx, b, id)
-		if err != nil {
-			return nil, err
-		}
-		condition := "contact < ?"
-		if q.Before != "" {
-			condition, order = "contact > ?", "contact"
-		}
-		c.add(condition, place)
-	}
+func selectRoster(tx *db.Tx, b Broadcast, q rosterQuery, part db.Keyset) ([]recipient, error) {
+	c := q.conditions(b)
+	c.keepTo(part, "contact")
 	return db.All(tx, scanRecipient, db.Composed+`
 		SELECT `+recipientColumns+` FROM broadcast_recipient
 		WHERE `+c.text()+`
-		ORDER BY `+order+`
+		ORDER BY `+part.Order("contact")+`
 		LIMIT `+c.argument(q.Limit+1)+` OFFSET `+c.argument(q.Offset), c.args...)
 }
 
-func placeInRoster(tx *db.Tx, b Broadcast, id string) (int64, error) {
-	if !api.IsID(id) {
-		return 0, api.ErrInvalidCursor
-	}
-	found, err := db.All(tx, db.Value[int64], `
+// selectPlace returns the contact of a row.
+func selectPlace(tx *db.Tx, id ID, row string) (int64, error) {
+	return db.One(tx, db.Value[int64], `
 		SELECT contact FROM broadcast_recipient
-		WHERE broadcast_id = $1 AND id = $2`, b.ID, id)
-	if err == nil && len(found) == 0 {
-		err = api.ErrInvalidCursor
-	}
-	if err != nil {
-		return 0, err
-	}
-	return found[0], nil
+		WHERE broadcast_id = $1 AND id = $2`, id, row)
 }
 
 func countRoster(tx *db.Tx, b Broadcast, q rosterQuery) (int64, error) {

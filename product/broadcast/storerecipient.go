@@ -86,11 +86,39 @@ func settlePending(tx *db.Tx, id ID, state email.State, p problem, limit int) (i
 				LIMIT $6) AS page)`, state, p.Reason, db.JSON(p), tx.Now(), id, limit)
 }
 
-// reopenFailed lets rows that failed wait again, and returns how many there were.
-func reopenFailed(tx *db.Tx, id ID) (int64, error) {
-	return tx.Exec(`
+// selectFailed returns the next contacts, after one, whose rows failed.
+func selectFailed(tx *db.Tx, id ID, after int64, limit int) ([]int64, error) {
+	return db.All(tx, db.Value[int64], `
+		SELECT contact FROM broadcast_recipient
+		WHERE broadcast_id = $1 AND state = 'failed' AND contact > $2
+		ORDER BY contact
+		LIMIT $3`, id, after, limit)
+}
+
+// reopen lets rows that failed wait again.
+func reopen(tx *db.Tx, id ID, contacts []int64) error {
+	_, err := tx.Exec(`
 		UPDATE broadcast_recipient SET state = 'pending', reason = NULL, error = NULL, updated_at = $1
-		WHERE broadcast_id = $2 AND state = 'failed'`, tx.Now(), id)
+		WHERE broadcast_id = $2 AND contact {in $3}`, tx.Now(), id, contacts)
+	return err
+}
+
+// deleteRecipients deletes some rows of a broadcast with their clicks, and returns how many.
+func deleteRecipients(tx *db.Tx, id ID, limit int) (int, error) {
+	gone, err := db.All(tx, db.Value[string], `
+		DELETE FROM broadcast_recipient
+		WHERE broadcast_id = $1 AND contact IN (
+			SELECT contact FROM broadcast_recipient
+			WHERE broadcast_id = $1
+			LIMIT $2)
+		RETURNING id`, id, limit)
+	if err != nil || len(gone) == 0 {
+		return 0, err
+	}
+	_, err = tx.Exec(`
+		DELETE FROM broadcast_click
+		WHERE recipient_id {in $1}`, gone)
+	return len(gone), err
 }
 
 // updateRecipients writes rows whose broadcast the transaction has locked.

@@ -2,6 +2,7 @@ package broadcast
 
 import (
 	"math"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/product/email"
@@ -41,6 +42,8 @@ type Row struct {
 	CreatedAt   api.Time `json:"created_at"`
 	UpdatedAt   api.Time `json:"updated_at"`
 }
+
+func (r Row) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
 
 // Record is a broadcast with what it says.
 type Record struct {
@@ -161,6 +164,8 @@ type recipientRecord struct {
 	UpdatedAt    api.Time      `json:"updated_at"`
 }
 
+func (r recipientRecord) place() api.Cursor { return api.Cursor{ID: r.ID} }
+
 type clickRecord struct {
 	URL    string `json:"url" example:"https://acme.test"`
 	Clicks int64  `json:"clicks" example:"1"`
@@ -190,6 +195,8 @@ type errorRecord struct {
 	Enhanced api.Ref  `json:"enhanced_code" example:"5.1.1"`
 	At       api.Time `json:"occurred_at"`
 }
+
+func (r errorRecord) place() api.Cursor { return api.Cursor{ID: r.ID} }
 
 func newErrorRecord(r recipient) errorRecord {
 	p := problem{}

@@ -132,8 +132,8 @@ func (b Broadcast) hasWork() bool {
 		return b.PausedAt.IsZero()
 	case Sending:
 		return b.PausedAt.IsZero() && b.HandedAt.IsZero()
-	case Cancelled, Failed:
-		return b.work != "" // rows are settled, and what waits in the mail queue is called back
+	case Cancelled, Failed, deleting:
+		return b.work != "" // rows are settled or deleted, and what waits in the mail queue is called back
 	}
 	return false
 }
@@ -169,6 +169,8 @@ func (s *Service) advance(ctx context.Context, item queue.Item) (again bool, err
 	switch {
 	case b.Status == Cancelled:
 		return s.recall(ctx, b)
+	case b.Status == deleting:
+		return true, s.change(ctx, b, s.eraseSome)
 	case b.Status == Failed:
 		return true, s.change(ctx, b, s.settleFailed)
 	case b.Status != Sending:

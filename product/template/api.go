@@ -23,10 +23,10 @@ func (s *Service) Routes() []api.Route {
 func (s *Service) sourceRoutes() []api.Route {
 	return []api.Route{
 		{Method: http.MethodPost, Path: "/templates", Scope: "template:manage", Bucket: api.BucketWrite, Success: 201, MaxBody: maxBody,
-			Errors:  []*api.Error{ErrQuota, api.ErrAlreadyExists},
+			Errors:  []*api.Error{ErrQuota, api.ErrAlreadyExists, api.ErrDomainNotAllowed},
 			Summary: "Create a template. Its first version is active at once.", Handler: api.Handle(s.handleCreate)},
 		{Method: http.MethodPatch, Path: "/templates/{id}", Scope: "template:manage", Bucket: api.BucketWrite, MaxBody: maxBody,
-			Errors:  []*api.Error{api.ErrNotFound, api.ErrInvalidState, api.ErrAlreadyExists},
+			Errors:  []*api.Error{api.ErrNotFound, api.ErrInvalidState, api.ErrAlreadyExists, api.ErrDomainNotAllowed},
 			Summary: "Change a template. A change of its source is the next version, and active at once.", Handler: api.Handle(s.handleUpdate)},
 		{Method: http.MethodPut, Path: "/templates/{id}/draft", Scope: "template:manage", Bucket: api.BucketWrite, MaxBody: maxBody,
 			Errors:  []*api.Error{api.ErrNotFound, api.ErrInvalidState},
@@ -50,10 +50,10 @@ func (s *Service) recordRoutes() []api.Route {
 		{Method: http.MethodDelete, Path: "/templates/{id}", Scope: "template:manage", Bucket: api.BucketWrite, Errors: notFound,
 			Summary: "Archive a template.", Handler: api.Handle(s.handleArchive)},
 		{Method: http.MethodPost, Path: "/templates/{id}/publish", Scope: "template:manage", Bucket: api.BucketWrite,
-			Errors:  []*api.Error{api.ErrNotFound, api.ErrInvalidState, ErrRender},
+			Errors:  []*api.Error{api.ErrNotFound, api.ErrInvalidState, api.ErrDomainNotAllowed, ErrRender},
 			Summary: "Activate a version, or publish the draft.", Handler: api.Handle(s.handlePublish)},
 		{Method: http.MethodPost, Path: "/templates/{id}/duplicate", Scope: "template:manage", Bucket: api.BucketWrite, Success: 201,
-			Errors: []*api.Error{api.ErrNotFound, ErrQuota}, Summary: "Make a new template from another.", Handler: api.Handle(s.handleDuplicate)},
+			Errors: []*api.Error{api.ErrNotFound, api.ErrDomainNotAllowed, ErrQuota}, Summary: "Make a new template from another.", Handler: api.Handle(s.handleDuplicate)},
 		{Method: http.MethodGet, Path: "/templates/{id}/versions", Scope: "template:read", Bucket: api.BucketRead, Errors: notFound,
 			Summary: "List the versions of a template, newest first, without their html and text.", Handler: api.Handle(s.handleVersions)},
 		{Method: http.MethodGet, Path: "/templates/{id}/versions/{version}", Scope: "template:read", Bucket: api.BucketRead, Errors: notFound,
@@ -91,7 +91,7 @@ func (s *Service) handleUpdate(ctx context.Context, caller api.Caller, r struct 
 }
 
 func (s *Service) handleArchive(ctx context.Context, caller api.Caller, r idRequest) (api.Deleted, error) {
-	t, err := s.Archive(ctx, caller.Workspace, r.ID)
+	t, err := s.Archive(ctx, caller, r.ID)
 	return api.Deleted{Object: "template", ID: string(t.ID), Deleted: true}, err
 }
 
@@ -131,9 +131,9 @@ func (s *Service) handleDuplicate(ctx context.Context, caller api.Caller, r stru
 
 func (s *Service) handleVersions(ctx context.Context, caller api.Caller, r struct {
 	idRequest
-	api.OffsetQuery
+	api.PageQuery
 }) (api.Page[VersionRow], error) {
-	return s.versions(ctx, caller.Workspace, r.ID, r.OffsetQuery)
+	return s.versions(ctx, caller.Workspace, r.ID, r.PageQuery)
 }
 
 func (s *Service) handleVersion(ctx context.Context, caller api.Caller, r struct {

@@ -45,13 +45,16 @@ func (s *Service) Update(ctx context.Context, caller api.Caller, name string, c 
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(t.open(), t.match(expected)); err != nil {
+		if err := errors.Join(t.open(), t.match(expected), s.checkKeeper(tx, caller, t)); err != nil {
 			return err
 		}
 		if t, err = c.describe(tx, t); err != nil {
 			return err
 		}
 		if changed, err = s.change(tx, t, c.source(), next); err != nil {
+			return err
+		}
+		if err := s.checkSender(tx, caller, changed.Version.Source); err != nil {
 			return err
 		}
 		return updateTemplate(tx, changed.Template)
@@ -137,12 +140,15 @@ func (s *Service) change(tx *db.Tx, t Template, c sourceChange, next Version) (D
 }
 
 // Archive puts a template away. It stays readable, but cannot be sent, and its alias is free for another.
-func (s *Service) Archive(ctx context.Context, ws space.ID, name string) (t Template, err error) {
+func (s *Service) Archive(ctx context.Context, caller api.Caller, name string) (t Template, err error) {
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
-		if t, err = lock(tx, ws, name); err != nil || t.Status == Archived {
+		if t, err = lock(tx, caller.Workspace, name); err != nil || t.Status == Archived {
 			return err
 		}
-		if err := errors.Join(deleteAlias(tx, t), total.Down(tx, ws)); err != nil {
+		if err := s.checkKeeper(tx, caller, t); err != nil {
+			return err
+		}
+		if err := errors.Join(deleteAlias(tx, t), total.Down(tx, caller.Workspace)); err != nil {
 			return err
 		}
 		t.Status, t.Alias, t.ArchivedAt, t.UpdatedAt = Archived, "", tx.Now(), tx.Now()

@@ -101,6 +101,9 @@ func (s *Service) add(ctx context.Context, caller api.Caller, t Template, source
 			made = Detail{Template: t, Draft: &source}
 			return insertTemplate(tx, t, &source)
 		}
+		if err := s.checkSender(tx, caller, source); err != nil {
+			return err
+		}
 		t, v := t.next(tx, first)
 		made = Detail{Template: t, Version: v}
 		return errors.Join(insertTemplate(tx, t, nil), insertVersion(tx, v))

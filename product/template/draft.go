@@ -69,7 +69,7 @@ func (s *Service) Publish(ctx context.Context, caller api.Caller, name string, n
 		if err != nil {
 			return err
 		}
-		if err := t.open(); err != nil {
+		if err := errors.Join(t.open(), s.checkKeeper(tx, caller, t)); err != nil {
 			return err
 		}
 		d, err := read(tx, t)
@@ -87,6 +87,9 @@ func (s *Service) Publish(ctx context.Context, caller api.Caller, name string, n
 			return nil
 		}
 		if err != nil {
+			return err
+		}
+		if err := s.checkSender(tx, caller, published.Version.Source); err != nil {
 			return err
 		}
 		return updateTemplate(tx, published.Template)

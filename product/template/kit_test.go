@@ -36,7 +36,7 @@ func each(t *testing.T, test func(t *testing.T, h *house)) {
 
 func newHouse(t *testing.T, in *apptest.Installation, statistics template.Statistics) *house {
 	t.Helper()
-	h := &house{Installation: in, t: t, templates: template.New(in.App.World, in.App.DB, in.App.Plans, statistics)}
+	h := &house{Installation: in, t: t, templates: template.New(in.App.World, in.App.DB, in.App.Plans, in.App.Domains, statistics)}
 	h.front = api.NewServer(api.Config{World: in.App.World, Keys: in.App.Keys, Sessions: in.App.Accounts, Rates: in.App.Plans.RateOf}, h.templates.Routes())
 	return h
 }

@@ -2,9 +2,9 @@ package template
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -15,9 +15,7 @@ import (
 const maxPage = 200
 
 type listQuery struct {
-	api.OffsetQuery
-	After  string   `query:"after" doc:"Id of the last template of the page before."`
-	Before string   `query:"before" doc:"Id of the first template of the page after."`
+	api.PageQuery
 	Status []string `query:"status" doc:"published, draft or archived; by default all but those that are archived." example:"published"`
 	Search string   `query:"search" doc:"Part of the name or of the alias."`
 }
@@ -29,15 +27,6 @@ func (q *listQuery) check() error {
 			wrong.Add("status", fmt.Sprintf("%q is not a status of a template: use published, draft or archived.", status))
 		}
 	}
-	places := 0
-	for _, given := range []bool{q.After != "", q.Before != "", q.Offset != 0} {
-		if given {
-			places++
-		}
-	}
-	if places > 1 {
-		wrong.Add("after", "Only one of after, before and offset can be given.")
-	}
 	if len(q.Status) == 0 {
 		q.Status = []string{string(Published), string(Drafted)}
 	}
@@ -47,7 +36,7 @@ func (q *listQuery) check() error {
 	if err := api.CheckSearch(q.Search); err != nil {
 		return err
 	}
-	return q.OffsetQuery.Check(maxPage)
+	return q.Check(maxPage)
 }
 
 // list returns a page of templates. One that begins at a template does not count all.
@@ -56,11 +45,14 @@ func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		place, err := q.place(tx, ws)
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			t, err := find(tx, ws, id)
+			return t.CreatedAt, err
+		})
 		if err != nil {
 			return err
 		}
-		found, err := selectPage(tx, ws, q, place)
+		found, err := selectPage(tx, ws, q, part)
 		if err != nil {
 			return err
 		}
@@ -68,11 +60,8 @@ func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.
 		for i, t := range found {
 			rows[i] = newRow(t)
 		}
-		page = api.NewOpenPage(rows, q.OffsetQuery)
-		if q.Before != "" {
-			slices.Reverse(page.Data)
-		}
-		if place != nil {
+		page = api.NewPlacedPage(rows, q.PageQuery, Row.place)
+		if q.Placed() {
 			return nil
 		}
 		total, err := countTemplates(tx, ws, q)
@@ -82,21 +71,8 @@ func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.
 	return page, err
 }
 
-// place returns the template that the page begins after or ends before, if one is named.
-func (q listQuery) place(tx *db.Tx, ws space.ID) (*Template, error) {
-	name := q.After + q.Before
-	if name == "" {
-		return nil, nil
-	}
-	t, err := find(tx, ws, name)
-	if errors.Is(err, ErrNotFound) {
-		return nil, api.ErrInvalidCursor
-	}
-	return &t, err
-}
-
 // versions returns a page of the versions of a template, the newest first.
-func (s *Service) versions(ctx context.Context, ws space.ID, name string, q api.OffsetQuery) (page api.Page[VersionRow], err error) {
+func (s *Service) versions(ctx context.Context, ws space.ID, name string, q api.PageQuery) (page api.Page[VersionRow], err error) {
 	if err := q.Check(maxPage); err != nil {
 		return page, err
 	}
@@ -105,12 +81,22 @@ func (s *Service) versions(ctx context.Context, ws space.ID, name string, q api.
 		if err != nil {
 			return err
 		}
-		found, err := selectVersions(tx, ws, t.ID, q)
+		part, err := q.Part(true, func(id string) ([]any, error) {
+			number, err := selectVersionNumber(tx, ws, t.ID, VersionID(id))
+			return []any{number}, err
+		})
+		if err != nil {
+			return err
+		}
+		found, err := selectVersions(tx, ws, t.ID, q, part)
 		rows := make([]VersionRow, len(found))
 		for i, v := range found {
 			rows[i] = newVersionRow(v, t.Active)
 		}
-		page = api.NewPage(rows, q, t.Latest) // versions are never removed
+		page = api.NewPlacedPage(rows, q, VersionRow.place)
+		if !q.Placed() {
+			page.Total = &t.Latest // versions are never removed
+		}
 		return err
 	})
 	return page, err

@@ -74,6 +74,60 @@ func TestListIsFilteredAndPaged(t *testing.T) {
 	})
 }
 
+// walk follows next_cursor through a list in pages of two, and returns a column of all rows.
+func (h *house) walk(path, column string) string {
+	h.t.Helper()
+	var all []string
+	for cursor := ""; ; {
+		page := h.must(200, "GET", path+"limit=2"+cursor, nil)
+		all = append(all, page.Column(column))
+		next := page.Text("next_cursor")
+		if page.Body["has_more"] != (next != "") || len(all) > 10 {
+			h.t.Fatalf("%s: %s", path, page.Raw)
+		}
+		if next == "" {
+			return strings.Join(all, " ")
+		}
+		cursor = "&cursor=" + next
+	}
+}
+
+func TestTemplatesAndVersionsAreFollowedByCursorInEitherOrder(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		var id string
+		for _, name := range []string{"One", "Two", "Three"} {
+			id = h.create(fields{"name": name})
+			h.must(200, "PATCH", "/templates/"+id, fields{"html": "2"})
+			h.must(200, "PATCH", "/templates/"+id, fields{"html": "3"})
+		}
+		versions := "/templates/" + id + "/versions?"
+		for path, want := range map[string][2]string{
+			"/templates?":           {"name", "Three Two One"},
+			"/templates?order=asc&": {"name", "One Two Three"},
+			versions:                {"version", "3 2 1"},
+			versions + "order=asc&": {"version", "1 2 3"},
+		} {
+			if got := h.walk(path, want[0]); got != want[1] {
+				t.Errorf("%s: %s", path, got)
+			}
+		}
+		page := h.must(200, "GET", versions+"limit=1&offset=1", nil)
+		if page.Column("version") != "2" || page.Pick("total", "has_more") != "[3,true]" {
+			t.Errorf("%s", page.Raw)
+		}
+		second := page.Column("id")
+		if got := h.must(200, "GET", versions+"after="+second, nil).Column("version") + " " + h.must(200, "GET", versions+"before="+second, nil).Column("version"); got != "1 3" {
+			t.Errorf("around the second: %s", got)
+		}
+		for _, query := range []string{"templates?cursor=x", "templates/" + id + "/versions?after=" + nobody, "templates/" + id + "/versions?cursor=" + h.must(200, "GET", "/templates?limit=1", nil).Text("next_cursor")} {
+			if refused := h.must(400, "GET", "/"+query, nil); code(refused) != "invalid_cursor" {
+				t.Errorf("%s: %s", query, refused.Raw)
+			}
+		}
+	})
+}
+
 func TestStatisticsAreThoseOfTheTemplate(t *testing.T) {
 	t.Parallel()
 	for _, engine := range []string{"sqlite", "postgres"} {

@@ -160,13 +160,20 @@ func selectVersionID(tx *db.Tx, ws space.ID, id ID, number int64) (VersionID, er
 		WHERE workspace_id = $1 AND template_id = $2 AND version = $3`, ws, id, number)
 }
 
-// selectVersions returns versions without their bodies, the newest first.
-func selectVersions(tx *db.Tx, ws space.ID, id ID, q api.OffsetQuery) ([]Version, error) {
-	return db.All(tx, scanVersion, `
+func selectVersionNumber(tx *db.Tx, ws space.ID, id ID, version VersionID) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT version FROM template_version
+		WHERE workspace_id = $1 AND template_id = $2 AND id = $3`, ws, id, version)
+}
+
+// selectVersions returns a page of versions without their bodies, and one more if there are more.
+func selectVersions(tx *db.Tx, ws space.ID, id ID, q api.PageQuery, part db.Keyset) ([]Version, error) {
+	where, args := part.Where("workspace_id = $1 AND template_id = $2", []any{ws, id}, "version")
+	return db.All(tx, scanVersion, fmt.Sprintf(`
 		SELECT `+versionColumns+` FROM template_version
-		WHERE workspace_id = $1 AND template_id = $2
-		ORDER BY version DESC
-		LIMIT $3 OFFSET $4`, ws, id, q.Limit, q.Offset)
+		WHERE %s
+		ORDER BY %s
+		LIMIT $%d OFFSET $%d`, where, part.Order("version"), len(args)+1, len(args)+2), append(args, q.Limit+1, q.Offset)...)
 }
 
 func updateActivated(tx *db.Tx, ws space.ID, id VersionID) error {

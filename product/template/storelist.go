@@ -7,24 +7,15 @@ import (
 	"postrider/platform/space"
 )
 
-// selectPage returns a page of templates, newest first, without their sources, and one more if there are more.
-func selectPage(tx *db.Tx, ws space.ID, q listQuery, place *Template) ([]Template, error) {
-	condition, args := q.where(ws)
-	order := "created_at DESC, id DESC"
-	if place != nil {
-		comparison := "<"
-		if q.Before != "" {
-			comparison, order = ">", "created_at, id"
-		}
-		args = append(args, place.CreatedAt, place.ID)
-		condition += fmt.Sprintf(" AND (created_at, id) %s ($%d, $%d)", comparison, len(args)-1, len(args))
-	}
-	args = append(args, q.Limit+1, q.Offset)
+// selectPage returns a page of templates without their sources, and one more if there are more.
+func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Template, error) {
+	where, args := q.where(ws)
+	where, args = part.Where(where, args, "created_at", "id")
 	return db.All(tx, scanTemplate, fmt.Sprintf(`
 		SELECT `+columns+` FROM template
 		WHERE %s
 		ORDER BY %s
-		LIMIT $%d OFFSET $%d`, condition, order, len(args)-1, len(args)), args...)
+		LIMIT $%d OFFSET $%d`, where, part.Order("created_at", "id"), len(args)+1, len(args)+2), append(args, q.Limit+1, q.Offset)...)
 }
 
 func countTemplates(tx *db.Tx, ws space.ID, q listQuery) (int64, error) {

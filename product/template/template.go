@@ -10,6 +10,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
+	"postrider/product/domain"
 	"postrider/product/plan"
 	"postrider/product/stats"
 	"postrider/world"
@@ -87,13 +88,14 @@ type Service struct {
 	world      world.World
 	db         *db.DB
 	plans      *plan.Service
+	domains    *domain.Service
 	statistics Statistics
 	shelf      *shelf
 }
 
 // New returns the service of one process. Without statistics every count is zero.
-func New(w world.World, d *db.DB, plans *plan.Service, statistics Statistics) *Service {
-	return &Service{world: w, db: d, plans: plans, statistics: statistics, shelf: newShelf()}
+func New(w world.World, d *db.DB, plans *plan.Service, domains *domain.Service, statistics Statistics) *Service {
+	return &Service{world: w, db: d, plans: plans, domains: domains, statistics: statistics, shelf: newShelf()}
 }
 
 // Get returns a template by its id or its alias.

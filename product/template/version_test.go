@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"postrider/app/apptest"
 	"postrider/platform/db"
 )
 
@@ -278,6 +279,58 @@ func TestTheBodyMayBeMissingOrBroken(t *testing.T) {
 		}
 		if err := json.Unmarshal(h.must(200, "GET", "/templates/"+id+"/versions", nil).Raw, &list); err != nil || len(list.Data) != 1 {
 			t.Errorf("%d versions, %v", len(list.Data), err)
+		}
+	})
+}
+
+func TestAKeyOfOneDomainPublishesNoTemplateOfAnother(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		other := h.VerifiedDomain(h.Workspace, "other.test")
+		narrow := h.Browse("POST", "/v1/api-keys", fields{"name": "narrow", "preset": "full_access", "domain_ids": []string{other}}).Text("key")
+		own, foreign := h.create(fields{"from": "a@other.test"}), h.create(fields{"from": "a@acme.test"})
+		plain := h.create(nil)
+		h.must(200, "PUT", "/templates/"+own+"/draft", fields{"from": "a@acme.test", "html": "<p>Draft</p>"})
+		h.must(200, "PATCH", "/templates/"+plain, fields{"from": "a@acme.test"})
+		h.must(200, "PATCH", "/templates/"+plain, fields{"from": ""})
+
+		for title, c := range map[string]struct {
+			method, path string
+			body         any
+		}{
+			"a new template":             {"POST", "/templates", fields{"name": "New", "from": "Acme <a@ACME.test>", "html": "<p>Hi</p>"}},
+			"another sender":             {"PATCH", "/templates/" + own, fields{"from": "a@acme.test"}},
+			"a sender for one without":   {"PATCH", "/templates/" + plain, fields{"from": "a@acme.test"}},
+			"a draft":                    {"POST", "/templates/" + own + "/publish", nil},
+			"an old version":             {"POST", "/templates/" + plain + "/publish", fields{"version": 2}},
+			"a copy":                     {"POST", "/templates/" + foreign + "/duplicate", fields{}},
+			"the text of another":        {"PATCH", "/templates/" + foreign, fields{"html": "<p>Mine</p>"}},
+			"the sender of another":      {"PATCH", "/templates/" + foreign, fields{"from": "a@other.test"}},
+			"the alias of another":       {"PATCH", "/templates/" + foreign, fields{"alias": "mine"}},
+			"the end of another":         {"DELETE", "/templates/" + foreign, nil},
+			"an old version of another":  {"POST", "/templates/" + foreign + "/publish", fields{"version": 1}},
+			"a domain that is not there": {"PATCH", "/templates/" + own, fields{"from": "a@nowhere.test"}},
+		} {
+			if refused := h.as(narrow, c.method, c.path, c.body); refused.Status != 403 || code(refused) != "domain_not_allowed" {
+				t.Errorf("%s: %d %s", title, refused.Status, refused.Raw)
+			}
+		}
+		for id, want := range map[string]string{own: `["a@other.test",1]`, foreign: `["a@acme.test",1]`, plain: `[null,3]`} {
+			if got := h.must(200, "GET", "/templates/"+id, nil).Pick("from", "active_version"); got != want {
+				t.Errorf("%s, want %s", got, want)
+			}
+		}
+
+		for title, answer := range map[string]apptest.Answer{
+			"its own sender":    h.as(narrow, "PATCH", "/templates/"+own, fields{"html": "<p>Changed</p>", "from": "b@other.test"}),
+			"no sender":         h.as(narrow, "PATCH", "/templates/"+plain, fields{"html": "<p>Changed</p>"}),
+			"a template":        h.as(narrow, "POST", "/templates", fields{"name": "New", "from": "a@other.test", "html": "<p>Hi</p>"}),
+			"one that is saved": h.as(narrow, "POST", "/templates", fields{"name": "New", "from": "a@acme.test", "html": "<p>Hi</p>", "draft": true}),
+			"a free key":        h.as(h.Key, "POST", "/templates/"+own+"/publish", nil),
+		} {
+			if answer.Status >= 300 {
+				t.Errorf("%s: %d %s", title, answer.Status, answer.Raw)
+			}
 		}
 	})
 }

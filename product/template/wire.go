@@ -3,6 +3,7 @@ package template
 import (
 	"fmt"
 	"net/http"
+	"time"
 
 	"postrider/platform/api"
 )
@@ -26,6 +27,8 @@ type Row struct {
 	PublishedAt    api.Time `json:"published_at"`
 	ArchivedAt     api.Time `json:"archived_at"`
 }
+
+func (r Row) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
 
 func newRow(t Template) Row {
 	row := Row{Object: "template", ID: t.ID, Name: t.Name, Alias: api.Ref(t.Alias), Description: api.Ref(t.Description), Status: t.Status,
@@ -105,6 +108,10 @@ type VersionRow struct {
 	CreatedBy   api.Ref  `json:"created_by" example:"0193a1e0-2222-7000-8000-000000000501"`
 	CreatedAt   api.Time `json:"created_at"`
 	ActivatedAt api.Time `json:"activated_at"`
+}
+
+func (r VersionRow) place() api.Cursor {
+	return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)}
 }
 
 func newVersionRow(v Version, active int64) VersionRow {
