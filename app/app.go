@@ -146,7 +146,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		Network: httpout.Policy{AllowPrivate: settings.Delivery.AllowPrivate, PrivateHosts: settings.Outbound.PrivateHosts}})
 	a.Logs = logs.New(w, d, logs.Parts{Plans: a.Plans, Accounts: a.Accounts, Steps: a.stepsOf})
 	a.Webhooks = a.newWebhooks(keys, settings)
-	a.Templates = template.New(w, d, a.Plans, func(tx *db.Tx, ws space.ID, id string, versions []int64, from, to time.Time) (stats.OfTemplate, error) {
+	a.Templates = template.New(w, d, a.Plans, a.Domains, func(tx *db.Tx, ws space.ID, id string, versions []int64, from, to time.Time) (stats.OfTemplate, error) {
 		return a.Stats.Template(tx, ws, id, versions, from, to)
 	})
 	a.Suppressions = suppression.New(w, d, suppression.Parts{Keys: keys, Accounts: a.Accounts, BaseURL: settings.BaseURL, Preferences: preferences{a},

@@ -38,6 +38,9 @@ func (s *Audience) AllContacts(ctx context.Context, params ListAudienceContactsP
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceContactRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListContacts(ctx, page, options...)
 	})
 }
@@ -67,6 +70,9 @@ func (s *Audience) AllContactsImports(ctx context.Context, params ListAudienceCo
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceImportRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListContactsImports(ctx, page, options...)
 	})
 }
@@ -111,6 +117,9 @@ func (s *Audience) AllLists(ctx context.Context, params ListAudienceListsParams,
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceListRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListLists(ctx, page, options...)
 	})
 }
@@ -146,10 +155,14 @@ type GetAudienceContactsExportParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Only contacts on this list, whatever they said to it.
 	ListID string
 	// The same as list_id.
@@ -174,8 +187,10 @@ func (p GetAudienceContactsExportParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("list_id", p.ListID)
 	q.text("audience_id", p.AudienceID)
 	q.text("segment_id", p.SegmentID)
@@ -194,8 +209,14 @@ type ListAudienceContactsImportsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
-	// Id of the last import of the page before.
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
 	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// queued, in_progress, completed or failed.
 	Status []string
 }
@@ -204,7 +225,10 @@ func (p ListAudienceContactsImportsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	return url.Values(q)
 }
@@ -215,10 +239,14 @@ type ListAudienceContactsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Only contacts on this list, whatever they said to it.
 	ListID string
 	// The same as list_id.
@@ -243,8 +271,10 @@ func (p ListAudienceContactsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("list_id", p.ListID)
 	q.text("audience_id", p.AudienceID)
 	q.text("segment_id", p.SegmentID)
@@ -263,10 +293,14 @@ type ListAudienceListsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Part of the name.
 	Search string
 }
@@ -275,8 +309,10 @@ func (p ListAudienceListsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("search", p.Search)
 	return url.Values(q)
 }

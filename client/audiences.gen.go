@@ -22,6 +22,9 @@ func (s *Audiences) All(ctx context.Context, params ListAudiencesParams, options
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceListRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -37,8 +40,8 @@ func (s *Audiences) Delete(ctx context.Context, id string, options ...CallOption
 }
 
 // Get calls GET /v1/audiences/{id}: get an audience, which may be a segment. Needs the scope `audience:read`. Counted in the rate limit `read`.
-func (s *Audiences) Get(ctx context.Context, id string, options ...CallOption) (*AudienceAudienceRecord, error) {
-	return do[AudienceAudienceRecord](ctx, s.client, call{method: "GET", path: "/v1/audiences/" + url.PathEscape(id)}, options)
+func (s *Audiences) Get(ctx context.Context, id string, options ...CallOption) (*AudienceListRecord, error) {
+	return do[AudienceListRecord](ctx, s.client, call{method: "GET", path: "/v1/audiences/" + url.PathEscape(id)}, options)
 }
 
 // ListContacts calls GET /v1/audiences/{id}/contacts: list the contacts of an audience. Needs the scope `audience:read`. Counted in the rate limit `read`.
@@ -51,6 +54,9 @@ func (s *Audiences) AllContacts(ctx context.Context, id string, params ListConta
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceContactRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListContacts(ctx, id, page, options...)
 	})
 }
@@ -81,10 +87,14 @@ type ListAudiencesParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Part of the name.
 	Search string
 }
@@ -93,8 +103,10 @@ func (p ListAudiencesParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("search", p.Search)
 	return url.Values(q)
 }
@@ -105,10 +117,14 @@ type ListContactsOfAudienceParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Only contacts on this list, whatever they said to it.
 	ListID string
 	// The same as list_id.
@@ -133,8 +149,10 @@ func (p ListContactsOfAudienceParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("list_id", p.ListID)
 	q.text("audience_id", p.AudienceID)
 	q.text("segment_id", p.SegmentID)

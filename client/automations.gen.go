@@ -21,6 +21,9 @@ func (s *Automations) All(ctx context.Context, params ListAutomationsParams, opt
 	return all(params.Offset, func(offset int, cursor string) (*Page[AutomationRow], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -85,6 +88,9 @@ func (s *Automations) AllRuns(ctx context.Context, id string, params ListAutomat
 	return all(params.Offset, func(offset int, cursor string) (*Page[AutomationRunRow], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListRuns(ctx, id, page, options...)
 	})
 }
@@ -114,6 +120,9 @@ func (s *Automations) AllVersions(ctx context.Context, id string, params ListAut
 	return all(params.Offset, func(offset int, cursor string) (*Page[AutomationVersionRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListVersions(ctx, id, page, options...)
 	})
 }
@@ -147,10 +156,14 @@ type ListAutomationRunsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// running, completed, failed or cancelled.
 	Status []string
 	// Id of a contact.
@@ -165,8 +178,10 @@ func (p ListAutomationRunsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.text("contact_id", p.ContactID)
 	q.text("since", p.Since)
@@ -180,12 +195,24 @@ type ListAutomationVersionsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 }
 
 func (p ListAutomationVersionsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	return url.Values(q)
 }
 
@@ -195,10 +222,14 @@ type ListAutomationsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// enabled, disabled or archived; by default all but those that are archived.
 	Status []string
 	// Only those that are enabled, or only those that are not.
@@ -211,8 +242,10 @@ func (p ListAutomationsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.flag("enabled", p.Enabled)
 	q.text("search", p.Search)

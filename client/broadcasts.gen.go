@@ -22,6 +22,9 @@ func (s *Broadcasts) All(ctx context.Context, params ListBroadcastsParams, optio
 	return all(params.Offset, func(offset int, cursor string) (*Page[BroadcastRow], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -71,6 +74,9 @@ func (s *Broadcasts) AllClickedLinks(ctx context.Context, id string, params List
 	return all(params.Offset, func(offset int, cursor string) (*Page[BroadcastLinkRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListClickedLinks(ctx, id, page, options...)
 	})
 }
@@ -95,6 +101,9 @@ func (s *Broadcasts) AllRecipientErrors(ctx context.Context, id string, params L
 	return all(params.Offset, func(offset int, cursor string) (*Page[BroadcastErrorRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListRecipientErrors(ctx, id, page, options...)
 	})
 }
@@ -109,6 +118,9 @@ func (s *Broadcasts) AllRecipients(ctx context.Context, id string, params ListBr
 	return all(params.Offset, func(offset int, cursor string) (*Page[BroadcastRecipientRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListRecipients(ctx, id, page, options...)
 	})
 }
@@ -182,12 +194,24 @@ type ListBroadcastClickedLinksParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 }
 
 func (p ListBroadcastClickedLinksParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	return url.Values(q)
 }
 
@@ -197,10 +221,14 @@ type ListBroadcastRecipientErrorsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// One or more reasons.
 	Reason []string
 	// Part of the address.
@@ -211,8 +239,10 @@ func (p ListBroadcastRecipientErrorsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("reason", p.Reason)
 	q.text("email", p.Email)
 	return url.Values(q)
@@ -224,10 +254,14 @@ type ListBroadcastRecipientsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// States; opened includes clicked, delivered includes both.
 	Status []string
 	// The same as status.
@@ -242,8 +276,10 @@ func (p ListBroadcastRecipientsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.texts("type", p.Type)
 	q.text("email", p.Email)
@@ -257,10 +293,14 @@ type ListBroadcastsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// One or more statuses.
 	Status []string
 	// For this list, or this segment.
@@ -279,8 +319,10 @@ func (p ListBroadcastsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.text("audience_id", p.AudienceID)
 	q.text("segment_id", p.SegmentID)

@@ -21,6 +21,9 @@ func (s *ContactProperties) All(ctx context.Context, params ListContactPropertie
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudiencePropertyRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -51,10 +54,14 @@ type ListContactPropertiesParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Part of the name.
 	Search string
 }
@@ -63,8 +70,10 @@ func (p ListContactPropertiesParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("search", p.Search)
 	return url.Values(q)
 }

@@ -22,6 +22,9 @@ func (s *Contacts) All(ctx context.Context, params ListContactsParams, options .
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceContactRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -41,6 +44,9 @@ func (s *Contacts) AllImports(ctx context.Context, params ListContactsImportsPar
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceImportRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListImports(ctx, page, options...)
 	})
 }
@@ -80,6 +86,9 @@ func (s *Contacts) AllProperties(ctx context.Context, id string, params ListProp
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceValueRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListProperties(ctx, id, page, options...)
 	})
 }
@@ -99,6 +108,9 @@ func (s *Contacts) AllSegments(ctx context.Context, id string, params ListContac
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceSegmentRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListSegments(ctx, id, page, options...)
 	})
 }
@@ -123,6 +135,9 @@ func (s *Contacts) AllTopics(ctx context.Context, id string, params ListContactT
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceContactTopic], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListTopics(ctx, id, page, options...)
 	})
 }
@@ -155,12 +170,24 @@ type ListContactSegmentsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 }
 
 func (p ListContactSegmentsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	return url.Values(q)
 }
 
@@ -170,12 +197,24 @@ type ListContactTopicsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 }
 
 func (p ListContactTopicsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	return url.Values(q)
 }
 
@@ -185,8 +224,14 @@ type ListContactsImportsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
-	// Id of the last import of the page before.
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
 	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 	// queued, in_progress, completed or failed.
 	Status []string
 }
@@ -195,7 +240,10 @@ func (p ListContactsImportsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	return url.Values(q)
 }
@@ -206,10 +254,14 @@ type ListContactsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Only contacts on this list, whatever they said to it.
 	ListID string
 	// The same as list_id.
@@ -234,8 +286,10 @@ func (p ListContactsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("list_id", p.ListID)
 	q.text("audience_id", p.AudienceID)
 	q.text("segment_id", p.SegmentID)
@@ -254,12 +308,24 @@ type ListPropertiesOfContactParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 }
 
 func (p ListPropertiesOfContactParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	return url.Values(q)
 }
 

@@ -118,6 +118,9 @@ func (s *Emails) AllReceivingAttachments(ctx context.Context, id string, params 
 	return all(params.Offset, func(offset int, cursor string) (*Page[InboundAttachmentRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListReceivingAttachments(ctx, id, page, options...)
 	})
 }
@@ -392,12 +395,24 @@ type ListEmailsReceivingAttachmentsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 }
 
 func (p ListEmailsReceivingAttachmentsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	return url.Values(q)
 }
 

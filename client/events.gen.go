@@ -22,6 +22,9 @@ func (s *Events) All(ctx context.Context, params ListEventsParams, options ...Ca
 	return all(params.Offset, func(offset int, cursor string) (*Page[AutomationEventRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -82,10 +85,14 @@ type ListEventsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Whole name.
 	Name []string
 	// Part of the name.
@@ -96,8 +103,10 @@ func (p ListEventsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("name", p.Name)
 	q.text("search", p.Search)
 	return url.Values(q)

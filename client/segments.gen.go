@@ -21,6 +21,9 @@ func (s *Segments) All(ctx context.Context, params ListSegmentsParams, options .
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceSegmentRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -55,6 +58,9 @@ func (s *Segments) AllContacts(ctx context.Context, id string, params ListSegmen
 	return all(params.Offset, func(offset int, cursor string) (*Page[AudienceContactRecord], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListContacts(ctx, id, page, options...)
 	})
 }
@@ -83,10 +89,14 @@ type ListSegmentContactsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Words of the address and of the name; the last may be the beginning of one.
 	Search string
 }
@@ -95,8 +105,10 @@ func (p ListSegmentContactsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("search", p.Search)
 	return url.Values(q)
 }
@@ -107,10 +119,14 @@ type ListSegmentsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
 	// Id of the last row of the page before.
 	After string
 	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// Part of the name.
 	Search string
 }
@@ -119,8 +135,10 @@ func (p ListSegmentsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.text("search", p.Search)
 	return url.Values(q)
 }

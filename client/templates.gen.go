@@ -22,6 +22,9 @@ func (s *Templates) All(ctx context.Context, params ListTemplatesParams, options
 	return all(params.Offset, func(offset int, cursor string) (*Page[TemplateRow], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.List(ctx, page, options...)
 	})
 }
@@ -96,6 +99,9 @@ func (s *Templates) AllVersions(ctx context.Context, id string, params ListTempl
 	return all(params.Offset, func(offset int, cursor string) (*Page[TemplateVersionRow], error) {
 		page := params
 		page.Offset = offset
+		if cursor != "" {
+			page.Cursor, page.After, page.Before, page.Offset = cursor, "", "", 0
+		}
 		return s.ListVersions(ctx, id, page, options...)
 	})
 }
@@ -135,12 +141,24 @@ type ListTemplateVersionsParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
+	After string
+	// Id of the first row of the page after.
+	Before string
+	// desc (newest first) or asc.
+	Order string
 }
 
 func (p ListTemplateVersionsParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
+	q.text("after", p.After)
+	q.text("before", p.Before)
+	q.text("order", p.Order)
 	return url.Values(q)
 }
 
@@ -150,10 +168,14 @@ type ListTemplatesParams struct {
 	Limit int
 	// Rows to skip.
 	Offset int
-	// Id of the last template of the page before.
+	// next_cursor of the page before, unchanged.
+	Cursor string
+	// Id of the last row of the page before.
 	After string
-	// Id of the first template of the page after.
+	// Id of the first row of the page after.
 	Before string
+	// desc (newest first) or asc.
+	Order string
 	// published, draft or archived; by default all but those that are archived.
 	Status []string
 	// Part of the name or of the alias.
@@ -164,8 +186,10 @@ func (p ListTemplatesParams) values() url.Values {
 	q := query{}
 	q.number("limit", p.Limit)
 	q.number("offset", p.Offset)
+	q.text("cursor", p.Cursor)
 	q.text("after", p.After)
 	q.text("before", p.Before)
+	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.text("search", p.Search)
 	return url.Values(q)

@@ -31,15 +31,6 @@ type AudienceAskedRecord struct {
 	Object    string    `json:"object,omitzero"`
 }
 
-// AudienceAudienceRecord is the answer to GET /v1/audiences/{id}.
-type AudienceAudienceRecord struct {
-	ContactCount int64     `json:"contact_count,omitzero"`
-	CreatedAt    time.Time `json:"created_at,omitzero"`
-	ID           string    `json:"id,omitzero"`
-	Name         string    `json:"name,omitzero"`
-	Object       string    `json:"object,omitzero"`
-}
-
 // AudienceColumnMap is part of AudienceImportBody.
 type AudienceColumnMap struct {
 	Email        string                            `json:"email,omitzero"`

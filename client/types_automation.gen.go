@@ -8,6 +8,7 @@ import (
 
 // AutomationCause is part of AutomationRunRecord.
 type AutomationCause struct {
+	// Null if no event began it.
 	EventID   string `json:"event_id,omitzero"`
 	EventName string `json:"event_name,omitzero"`
 	Type      string `json:"type,omitzero"`

@@ -78,12 +78,13 @@ type EmailBatchRefusal struct {
 
 // EmailBounce is part of EmailRecipientRecord.
 type EmailBounce struct {
-	Asynchronous   bool     `json:"asynchronous,omitzero"`
-	Category       string   `json:"category,omitzero"`
-	Class          string   `json:"class,omitzero"`
-	EnhancedCode   string   `json:"enhanced_code,omitzero"`
-	Message        string   `json:"message,omitzero"`
-	SMTPCode       int64    `json:"smtp_code,omitzero"`
+	Asynchronous bool   `json:"asynchronous,omitzero"`
+	Category     string `json:"category,omitzero"`
+	Class        string `json:"class,omitzero"`
+	EnhancedCode string `json:"enhanced_code,omitzero"`
+	Message      string `json:"message,omitzero"`
+	// Null if no server answered.
+	SMTPCode       *int64   `json:"smtp_code,omitempty"`
 	Suppressed     bool     `json:"suppressed,omitzero"`
 	Type           string   `json:"type,omitzero"`
 	DiagnosticCode []string `json:"diagnosticCode,omitzero"`

@@ -135,9 +135,9 @@ func (s *Service) handlePublish(ctx context.Context, caller api.Caller, r struct
 
 func (s *Service) handleVersions(ctx context.Context, caller api.Caller, r struct {
 	idRequest
-	api.OffsetQuery
+	api.PageQuery
 }) (api.Page[VersionRecord], error) {
-	return s.versions(ctx, caller, r.ID, r.OffsetQuery)
+	return s.versions(ctx, caller, r.ID, r.PageQuery)
 }
 
 func (s *Service) handleRollback(ctx context.Context, caller api.Caller, r struct {

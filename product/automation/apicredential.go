@@ -67,7 +67,7 @@ func newCredentialRecord(c Credential, uses []ID) credentialRecord {
 }
 
 type credentialQuery struct {
-	pageQuery
+	api.PageQuery
 	Type   []string `query:"type" doc:"bearer, basic, header or query."`
 	Search string   `query:"search" doc:"Part of the name."`
 }
@@ -78,7 +78,7 @@ func (s *Service) handleCredentials(ctx context.Context, caller api.Caller, q cr
 			return page, api.Invalid("type", "Must be bearer, basic, header or query.")
 		}
 	}
-	if err := errors.Join(api.CheckSearch(q.Search), q.pageQuery.check()); err != nil {
+	if err := errors.Join(api.CheckSearch(q.Search), q.Check(maxPage)); err != nil {
 		return page, err
 	}
 	var w where
@@ -90,7 +90,7 @@ func (s *Service) handleCredentials(ctx context.Context, caller api.Caller, q cr
 		w.and(`search LIKE %s ESCAPE '\'`, db.Contains(lower(q.Search)))
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		found, err := credentialTable.page(tx, w, q.pageQuery)
+		found, err := credentialTable.page(tx, w, q.PageQuery)
 		if err != nil {
 			return err
 		}

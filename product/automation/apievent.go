@@ -52,13 +52,13 @@ func newEventRecord(e Event, used []ID) eventRecord {
 }
 
 type eventQuery struct {
-	pageQuery
+	api.PageQuery
 	Name   []string `query:"name" doc:"Whole name." example:"user.signed_up"`
 	Search string   `query:"search" doc:"Part of the name."`
 }
 
 func (s *Service) handleEvents(ctx context.Context, caller api.Caller, q eventQuery) (page api.Page[eventRecord], err error) {
-	if err := errors.Join(api.CheckSearch(q.Search), q.pageQuery.check()); err != nil {
+	if err := errors.Join(api.CheckSearch(q.Search), q.Check(maxPage)); err != nil {
 		return page, err
 	}
 	var w where
@@ -70,7 +70,7 @@ func (s *Service) handleEvents(ctx context.Context, caller api.Caller, q eventQu
 		w.and(`search LIKE %s ESCAPE '\'`, db.Contains(lower(q.Search)))
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		found, err := eventTable.page(tx, w, q.pageQuery)
+		found, err := eventTable.page(tx, w, q.PageQuery)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 	"postrider/product/plan"
@@ -260,6 +261,68 @@ func TestListsArePagedAndFiltered(t *testing.T) {
 		}
 		for _, query := range []string{"?status=x", "?contact_id=x", "?since=x", "?limit=0.5"} {
 			h.must(400, "GET", "/automations/"+ids[0]+"/runs"+query, nil)
+		}
+	})
+}
+
+func TestEveryListIsFollowedByCursorInBothOrders(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		var id string
+		made := map[string][]string{}
+		note := func(path string, answer apptest.Answer) { made[path] = append(made[path], answer.Text("id")) }
+		for i := range 5 {
+			h.Clock.Advance(time.Second)
+			definition := line(on("go"), step("end", "exit", nil))
+			definition["name"] = fmt.Sprintf("Number %d", i)
+			answer := h.must(201, "POST", "/automations", definition)
+			note("/automations", answer)
+			id = answer.Text("id")
+			note("/automation-credentials", h.must(201, "POST", "/automation-credentials", fields{"name": fmt.Sprint("key ", i), "type": "bearer", "secret": "secret", "allowed_hosts": []string{"crm.example.com"}}))
+			note("/events", h.must(201, "POST", "/events", fields{"name": fmt.Sprint("event", i)}))
+		}
+		versions, runs := "/automations/"+id+"/versions", "/automations/"+id+"/runs"
+		h.must(200, "PATCH", "/automations/"+id, fields{"status": "enabled"})
+		for i := range 5 {
+			h.Clock.Advance(time.Second)
+			note(runs, h.must(202, "POST", "/automations/"+id+"/run", fields{"email": fmt.Sprintf("p%d@example.net", i)}))
+			if i > 0 {
+				h.must(200, "POST", "/automations/"+id+"/versions/1/rollback", nil)
+			}
+		}
+		for _, one := range h.must(200, "GET", versions+"?order=asc", nil).Body["data"].([]any) {
+			made[versions] = append(made[versions], one.(fields)["id"].(string))
+		}
+
+		for path, want := range made {
+			if len(want) != 5 {
+				t.Fatalf("%s has %d", path, len(want))
+			}
+			for _, order := range []string{"asc", "desc"} {
+				var found []string
+				asked := path + "?limit=2&order=" + order
+				for page := h.must(200, "GET", asked, nil); ; page = h.must(200, "GET", asked+"&cursor="+page.Text("next_cursor"), nil) {
+					for _, one := range page.Body["data"].([]any) {
+						found = append(found, one.(fields)["id"].(string))
+					}
+					if page.Text("next_cursor") == "" {
+						break
+					}
+				}
+				if order == "desc" {
+					slices.Reverse(found)
+				}
+				if !slices.Equal(found, want) {
+					t.Errorf("%s %s: %v, want %v", path, order, found, want)
+				}
+			}
+			before, _ := h.must(200, "GET", path+"?limit=2&before="+want[1], nil).Body["data"].([]any)
+			if len(before) != 2 || before[0].(fields)["id"] != want[3] || before[1].(fields)["id"] != want[2] {
+				t.Errorf("%s before: %v", path, before)
+			}
+			for _, query := range []string{"?cursor=x", "?order=up", "?after=" + want[0] + "&before=" + want[1], "?after=00000000-0000-7000-8000-000000000000"} {
+				h.must(400, "GET", path+query, nil)
+			}
 		}
 	})
 }

@@ -96,7 +96,7 @@ func (s *Service) createEvent(ctx context.Context, ws space.ID, body newEvent) (
 	var wrong api.Fields
 	e = Event{ID: s.world.NewID(), Workspace: ws, Name: body.Name}
 	if !flow.ValidEventName(body.Name) {
-		wrong.Add("name", "Must begin with a letter or digit, have at most 100 letters, digits, dots, colons, hyphens and underscores, and not begin with system: or resend:.")
+		wrong.Add("name", "Must begin with a letter or digit, have at most 100 letters, digits, dots, colons, hyphens and underscores, not begin with system: or resend:, and not be send or stream.")
 	}
 	body.apply(&wrong, &e)
 	if err := wrong.Err(); err != nil {

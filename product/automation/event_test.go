@@ -58,7 +58,7 @@ func TestEventsHaveTypesAndFeedWebhooksAndAutomations(t *testing.T) {
 func TestBadEventsAreRefused(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
-		for _, body := range []fields{{"name": ""}, {"name": "send"}, {"name": "system:x"}, {"name": "resend:x"}, {"name": "a b"}, {"name": strings.Repeat("x", 101)},
+		for _, body := range []fields{{"name": ""}, {"name": "send"}, {"name": "stream"}, {"name": "system:x"}, {"name": "resend:x"}, {"name": "a b"}, {"name": strings.Repeat("x", 101)},
 			{"name": "x", "schema": fields{"a": "object"}}, {"name": "x", "schema": fields{"a.b": "string"}}, {"name": "x", "sample_payload": strings.Repeat("x", 10)}} {
 			h.must(400, "POST", "/events", body)
 		}
@@ -77,6 +77,9 @@ func TestAKeyMakesARepeatedRequestTheSame(t *testing.T) {
 		first := h.CallAs(h.Key, "POST", "/automations/"+id+"/run", fields{"email": "ann@example.net"}, header)
 		again := h.CallAs(h.Key, "POST", "/automations/"+id+"/run", fields{"email": "ann@example.net"}, header)
 		other := h.CallAs(h.Key, "POST", "/automations/"+id+"/run", fields{"email": "bob@example.net"}, header)
+		if trigger, _ := first.Body["trigger"].(fields); trigger["event_name"] != "system:api" || trigger["event_id"] != nil {
+			t.Errorf("began by %v", trigger)
+		}
 		if first.Status != 202 || again.Status != 200 || again.Text("id") != first.Text("id") || again.Text("idempotent") != "true" || other.Status != 409 {
 			t.Errorf("%d %s, %d %s, %d", first.Status, first.Raw, again.Status, again.Raw, other.Status)
 		}

@@ -34,7 +34,7 @@ func (s *Service) Forget(tx *db.Tx, ws space.ID, contact audience.ContactID) err
 func (s *Service) forgetRun(tx *db.Tx, r *Run) error {
 	subjects := []string{string(r.ID)}
 	if r.Cause.Type == "event" {
-		subjects = append(subjects, r.Cause.EventID)
+		subjects = append(subjects, string(r.Cause.EventID))
 	}
 	for _, subject := range subjects {
 		told, err := event.Redact(tx, r.Workspace, subject, "", tx.Now())

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"postrider/platform/db"
-	"postrider/product/audience"
 )
 
 func TestAPersonWhoIsForgottenLeavesOnlyThatThereWereRuns(t *testing.T) {
@@ -25,11 +24,9 @@ func TestAPersonWhoIsForgottenLeavesOnlyThatThereWereRuns(t *testing.T) {
 		h.work()
 		h.Clock.Advance(time.Second)
 		ann := h.must(200, "GET", "/contacts/ann@example.net", nil).Text("id")
-		err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
-			return h.App.Automations.Forget(tx, h.Workspace, audience.ContactID(ann))
-		})
-		if err != nil {
-			t.Fatal(err)
+		h.must(202, "POST", "/audience/contacts/"+ann+"/erase", nil)
+		for _, w := range h.App.Audience.Workers() {
+			h.rest(w.Step)
 		}
 		h.Clock.Advance(4 * 24 * time.Hour)
 		h.work()

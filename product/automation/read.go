@@ -12,7 +12,7 @@ import (
 )
 
 type listQuery struct {
-	pageQuery
+	api.PageQuery
 	Status  []string `query:"status" doc:"enabled, disabled or archived; by default all but those that are archived." example:"enabled"`
 	Enabled *bool    `query:"enabled" doc:"Only those that are enabled, or only those that are not."`
 	Search  string   `query:"search" doc:"Part of the name."`
@@ -27,7 +27,7 @@ func (q *listQuery) check() error {
 	if err := api.CheckSearch(q.Search); err != nil {
 		return err
 	}
-	return q.pageQuery.check()
+	return q.Check(maxPage)
 }
 
 func (s *Service) list(ctx context.Context, caller api.Caller, q listQuery) (page api.Page[Row], err error) {
@@ -50,7 +50,7 @@ func (s *Service) list(ctx context.Context, caller api.Caller, q listQuery) (pag
 		w.and(`search LIKE %s ESCAPE '\'`, db.Contains(lower(q.Search)))
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		found, err := automationTable.page(tx, w, q.pageQuery)
+		found, err := automationTable.page(tx, w, q.PageQuery)
 		if err != nil {
 			return err
 		}
@@ -107,7 +107,7 @@ func (s *Service) record(ctx context.Context, caller api.Caller, id, version str
 		}
 		var w where
 		w.and("automation_id = %s", a.ID)
-		runs, err := runTable.page(tx, w, pageQuery{OffsetQuery: api.OffsetQuery{Limit: recentRuns}})
+		runs, err := runTable.page(tx, w, api.PageQuery{OffsetQuery: api.OffsetQuery{Limit: recentRuns}})
 		record = Record{Row: newRow(a, definition, counts), Steps: orNone(definition.Steps), Connections: orNone(definition.Connections), RecentRuns: []recentRun{}}
 		for _, r := range runs.Data {
 			record.RecentRuns = append(record.RecentRuns, recentRun{r.ID, r.Status, api.Time(r.StartedAt)})
@@ -117,7 +117,7 @@ func (s *Service) record(ctx context.Context, caller api.Caller, id, version str
 	return record, err
 }
 
-func (s *Service) versions(ctx context.Context, caller api.Caller, id string, q api.OffsetQuery) (page api.Page[VersionRecord], err error) {
+func (s *Service) versions(ctx context.Context, caller api.Caller, id string, q api.PageQuery) (page api.Page[VersionRecord], err error) {
 	if err := q.Check(maxPage); err != nil {
 		return page, err
 	}
@@ -126,7 +126,14 @@ func (s *Service) versions(ctx context.Context, caller api.Caller, id string, q 
 		if err != nil {
 			return err
 		}
-		found, err := selectVersions(tx, a.ID, q)
+		part, err := q.Part(true, func(id string) ([]any, error) {
+			number, err := selectNumber(tx, a.ID, id)
+			return []any{number}, err
+		})
+		if err != nil {
+			return err
+		}
+		found, err := selectVersions(tx, a.ID, q, part)
 		if err != nil {
 			return err
 		}
@@ -135,14 +142,17 @@ func (s *Service) versions(ctx context.Context, caller api.Caller, id string, q 
 		for i, v := range found {
 			rows[i] = newVersionRecord(v, a.Published, counts)
 		}
-		page = api.NewPage(rows, q, a.Latest) // versions are never removed
+		page = api.NewPlacedPage(rows, q, VersionRecord.place)
+		if !q.Placed() {
+			page.Total = &a.Latest // versions are never removed
+		}
 		return err
 	})
 	return page, err
 }
 
 type runQuery struct {
-	pageQuery
+	api.PageQuery
 	Status  []string `query:"status" doc:"running, completed, failed or cancelled." example:"running"`
 	Contact string   `query:"contact_id" doc:"Id of a contact."`
 	Since   string   `query:"since" doc:"Begun at this moment or later."`
@@ -163,7 +173,7 @@ func (s *Service) runs(ctx context.Context, caller api.Caller, id string, q runQ
 	if err := wrong.Err(); err != nil {
 		return page, err
 	}
-	if err := q.pageQuery.check(); err != nil {
+	if err := q.Check(maxPage); err != nil {
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
@@ -185,7 +195,7 @@ func (s *Service) runs(ctx context.Context, caller api.Caller, id string, q runQ
 		if !until.IsZero() {
 			w.and("started_at < %s", until)
 		}
-		found, err := runTable.page(tx, w, q.pageQuery)
+		found, err := runTable.page(tx, w, q.PageQuery)
 		page = mapPage(found, newRunRow)
 		return err
 	})

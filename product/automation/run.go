@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"postrider/platform/api"
 	"postrider/platform/space"
 	"postrider/product/audience"
 )
@@ -58,9 +59,9 @@ type Run struct {
 
 // cause is why a run began.
 type cause struct {
-	Type      string `json:"type" example:"event"`
-	EventName string `json:"event_name" example:"user.signed_up"`
-	EventID   string `json:"event_id" example:"0193a1f8-0000-7000-8000-000000000811"`
+	Type      string  `json:"type" example:"event"`
+	EventName string  `json:"event_name" example:"user.signed_up"`
+	EventID   api.Ref `json:"event_id" doc:"Null if no event began it." example:"0193a1f8-0000-7000-8000-000000000811"`
 }
 
 // failure is why a run failed, and where.

@@ -21,7 +21,8 @@ func scanAutomation(s db.Scanner) (a Automation, err error) {
 	return a, err
 }
 
-var automationTable = table[Automation]{"automation", automationColumns, "created_at", scanAutomation}
+var automationTable = table[Automation]{"automation", automationColumns, "created_at", scanAutomation,
+	func(a Automation) api.Cursor { return api.Cursor{ID: string(a.ID), At: a.CreatedAt} }}
 
 func insertAutomation(tx *db.Tx, a Automation) error {
 	_, err := tx.Exec(`
@@ -114,12 +115,21 @@ func findVersion(tx *db.Tx, automation ID, number int64) (Version, error) {
 	return v, err
 }
 
-func selectVersions(tx *db.Tx, automation ID, q api.OffsetQuery) ([]Version, error) {
+// selectNumber returns the number of a version by its id.
+func selectNumber(tx *db.Tx, automation ID, version string) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT version FROM automation_version
+		WHERE automation_id = $1 AND id = $2`, automation, version)
+}
+
+// selectVersions returns the versions of a page, and one more if there are more.
+func selectVersions(tx *db.Tx, automation ID, q api.PageQuery, part db.Keyset) ([]Version, error) {
+	condition, args := part.Where("automation_id = $1", []any{automation, q.Limit + 1, q.Offset}, "version")
 	return db.All(tx, scanVersion, `
 		SELECT `+versionColumns+` FROM automation_version
-		WHERE automation_id = $1
-		ORDER BY version DESC
-		LIMIT $2 OFFSET $3`, automation, q.Limit, q.Offset)
+		WHERE `+condition+`
+		ORDER BY `+part.Order("version")+`
+		LIMIT $2 OFFSET $3`, args...)
 }
 
 // selectDefinition serves runs, which work across workspaces.

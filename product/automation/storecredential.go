@@ -26,7 +26,8 @@ func scanCredential(s db.Scanner) (c Credential, err error) {
 	return c, err
 }
 
-var credentialTable = table[Credential]{"automation_credential", credentialColumns, "created_at", scanCredential}
+var credentialTable = table[Credential]{"automation_credential", credentialColumns, "created_at", scanCredential,
+	func(c Credential) api.Cursor { return api.Cursor{ID: c.ID, At: c.CreatedAt} }}
 
 func lower(text string) string { return strings.ToLower(text) }
 

@@ -20,7 +20,8 @@ func scanEvent(s db.Scanner) (e Event, err error) {
 	return e, err
 }
 
-var eventTable = table[Event]{"automation_event", eventColumns, "created_at", scanEvent}
+var eventTable = table[Event]{"automation_event", eventColumns, "created_at", scanEvent,
+	func(e Event) api.Cursor { return api.Cursor{ID: e.ID, At: e.Created} }}
 
 // insertEvent tells whether the name was free.
 func insertEvent(tx *db.Tx, e Event) (bool, error) {

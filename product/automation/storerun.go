@@ -27,7 +27,8 @@ func scanRun(s db.Scanner) (r Run, err error) {
 	return r, err
 }
 
-var runTable = table[Run]{"automation_run", runColumns, "started_at", scanRun}
+var runTable = table[Run]{"automation_run", runColumns, "started_at", scanRun,
+	func(r Run) api.Cursor { return api.Cursor{ID: string(r.ID), At: r.StartedAt} }}
 
 func insertRuns(tx *db.Tx, runs []*Run) error {
 	const columns = 20
@@ -91,11 +92,11 @@ func selectActive(tx *db.Tx, automation ID, limit int) ([]string, error) {
 		LIMIT $2`, automation, limit)
 }
 
-// selectRunsOf returns the runs that were about a contact. They are found by their automations, for which there is an index.
+// selectRunsOf returns the runs that were about a contact.
 func selectRunsOf(tx *db.Tx, ws space.ID, contact audience.ContactID) ([]Run, error) {
 	return db.All(tx, scanRun, `
 		SELECT `+runColumns+` FROM automation_run
-		WHERE workspace_id = $1 AND automation_id IN (SELECT id FROM automation WHERE workspace_id = $1) AND contact_id = $2
+		WHERE workspace_id = $1 AND contact_id = $2
 		ORDER BY id`, ws, contact)
 }
 

@@ -40,7 +40,12 @@ func TestWhatHappensToContactsBeginsRuns(t *testing.T) {
 		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"last_name": "Lee"})
 		h.must(201, "POST", "/contacts", fields{"email": "pro@example.net", "first_name": "Pro"})
 		h.work()
-		for id, want := range map[string]string{created: "2", joined: "1", entered: "1", left: "0", pro: "1"} {
+		payer, ann := h.must(200, "GET", "/contacts/pro@example.net", nil).Text("id"), h.must(200, "GET", "/contacts/ann@example.net", nil).Text("id")
+		h.must(200, "POST", "/contacts/old@example.net/segments/"+segment, nil)
+		h.must(200, "POST", "/segments/"+segment+"/contacts", fields{"contact_ids": []string{payer, ann}})
+		h.must(200, "POST", "/segments/"+segment+"/contacts", fields{"contact_ids": []string{payer, ann}})
+		h.work()
+		for id, want := range map[string]string{created: "2", joined: "1", entered: "3", left: "0", pro: "1"} {
 			if got := h.total(id); got != want {
 				t.Errorf("%s began %s runs, want %s", h.must(200, "GET", "/automations/"+id, nil).Text("triggers"), got, want)
 			}
@@ -237,5 +242,36 @@ func TestContactsMoveBetweenListsSegmentsAndTopics(t *testing.T) {
 			t.Errorf("run %s", over.Raw)
 		}
 		h.must(404, "GET", "/contacts/ann@example.net", nil)
+	})
+}
+
+func TestSomebodyWhoIsTakenOffByAStepIsToldOf(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		list := h.must(201, "POST", "/audience/lists", fields{"name": "News"}).Text("id")
+		segment := h.must(201, "POST", "/segments", fields{"name": "Hand-picked"}).Text("id")
+		for _, who := range []string{"ann", "bob"} {
+			h.must(201, "POST", "/audience/contacts", fields{"email": who + "@example.net", "list_ids": []string{list}, "segments": []fields{{"id": segment}}})
+		}
+		left := h.enabled(line(on("system:segment.left", fields{"segment_id": segment}), hello))
+		changed := h.enabled(line(on("system:contact.updated"), hello))
+		h.enabled(line(on("off"), step("off", "remove_from_list", fields{"list_id": list})))
+		h.enabled(line(on("out"), step("out", "remove_from_segment", fields{"segment_id": segment})))
+		h.work()
+
+		for _, step := range []struct{ event, left, changed string }{
+			{"off", "0", "1"}, {"off", "0", "1"}, {"out", "1", "2"}, {"out", "1", "2"},
+		} {
+			h.send(step.event, "ann@example.net", nil)
+			h.work()
+			if h.total(left) != step.left || h.total(changed) != step.changed {
+				t.Errorf("after %s: left %s, changed %s, want %s and %s", step.event, h.total(left), h.total(changed), step.left, step.changed)
+			}
+		}
+		h.must(200, "DELETE", "/segments/"+segment+"/contacts/bob@example.net", nil)
+		h.work()
+		if h.total(left) != "2" || h.total(changed) != "3" {
+			t.Errorf("by the API: left %s, changed %s", h.total(left), h.total(changed))
+		}
 	})
 }

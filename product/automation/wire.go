@@ -114,6 +114,9 @@ type VersionRecord struct {
 	PublishedAt api.Time          `json:"published_at"`
 }
 
+// place is where a page after the version begins.
+func (r VersionRecord) place() api.Cursor { return api.Cursor{ID: r.ID} }
+
 func newVersionRecord(v Version, active int64, counts map[tallyKey]int64) VersionRecord {
 	r := VersionRecord{Object: "automation_version", ID: v.ID, Automation: v.Automation, Version: v.Number, Published: true, Active: v.Number == active, Note: api.Ref(v.Note),
 		Steps: orNone(v.Definition.Steps), Connections: orNone(v.Definition.Connections), CreatedBy: api.Ref(v.CreatedBy), CreatedAt: api.Time(v.CreatedAt), PublishedAt: api.Time(v.CreatedAt)}

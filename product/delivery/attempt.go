@@ -220,12 +220,17 @@ func (t *talk) answered(r smtp.RecipientResult) {
 	}
 }
 
-// orElsewhere has a message that was refused for the name its source has tried from another one.
+// orElsewhere has a message that was refused for the address of its source tried from another one.
 func (t *talk) orElsewhere() {
 	a := &t.outcome.Attempt
-	if t.outcome.Class.Category == report.Reputation && t.service.elsewhere(t.job.held, a.Response) {
+	if t.outcome.Class.Category == report.Reputation && t.sourceIsBlocked() && t.service.elsewhere(t.job.held, a.Response) {
 		t.outcome.Decision, a.Outcome, a.NextAt = email.Later, email.AttemptDeferred, t.service.now().Add(elsewhereAfter)
 	}
+}
+
+// sourceIsBlocked tells whether the server named our address as what it refuses.
+func (t *talk) sourceIsBlocked() bool {
+	return slices.ContainsFunc(t.heard.Replies, t.service.table.Provider(t.job.held.path.Site).BlocksSource)
 }
 
 // elsewhereAfter is when a message that one source could not deliver is tried from another.

@@ -122,21 +122,50 @@ func TestMailboxThatIsFullIsBelievedThreeTimes(t *testing.T) {
 
 func TestDomainThatDoesNotExistIsGivenAnHour(t *testing.T) {
 	t.Parallel()
-	in := apptest.New(t, "sqlite")
-	id := in.Send("ann@nxdomain.test")
-	in.Deliver()
-	if status := in.Email(id).Text("status"); status != "sending" {
-		t.Fatalf("status %s after the first look", status)
-	}
-	for range 8 {
-		in.Clock.Advance(20 * time.Minute)
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@nxdomain.test")
 		in.Deliver()
-	}
-	record := in.Email(id)
-	bounce, _ := recipient(record, 0)["bounce"].(map[string]any)
-	if record.Text("status") != "bounced" || bounce["category"] != "no_domain" {
-		t.Fatalf("%s %v", record.Text("status"), bounce)
-	}
+		record := in.Email(id)
+		first, _ := attempts(in, id)[0]["classification"].(map[string]any)
+		if record.Text("status") != "sending" || recipient(record, 0)["last_enhanced_code"] != "4.1.2" || first["class"] != "soft" || first["category"] != "no_domain" || first["suppress"] != false {
+			t.Fatalf("after the first look: %s %v", record.Raw, first)
+		}
+		told := string(in.Call(http.MethodGet, "/emails/"+id+"/events", nil).Raw)
+		if !strings.Contains(told, `"smtp_code":null,"enhanced_code":"4.1.2","class":"soft","category":"no_domain"`) {
+			t.Errorf("the delay is told as %s", told)
+		}
+		if entry := in.Call(http.MethodGet, "/suppressions/ann@nxdomain.test", nil); entry.Status != http.StatusNotFound {
+			t.Errorf("suppressed after the first look: %s", entry.Raw)
+		}
+		for range 8 {
+			in.Clock.Advance(20 * time.Minute)
+			in.Deliver()
+		}
+		record = in.Email(id)
+		bounce, _ := recipient(record, 0)["bounce"].(map[string]any)
+		code, there := bounce["smtp_code"]
+		if record.Text("status") != "bounced" || bounce["category"] != "no_domain" || bounce["class"] != "hard" || bounce["enhanced_code"] != "5.1.2" || code != nil || !there {
+			t.Fatalf("%s %v", record.Text("status"), bounce)
+		}
+		if entry := in.Call(http.MethodGet, "/suppressions/ann@nxdomain.test", nil); entry.Text("reason") != "bounce" || !strings.Contains(string(entry.Raw), `"smtp_code":null`) {
+			t.Errorf("%s", entry.Raw)
+		}
+	})
+}
+
+func TestAnEmailTellsTheNodeThatTriedItLast(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@example.net")
+		if before := in.Email(id); before.Body["sending_node_id"] != nil {
+			t.Errorf("before: %s", before.Raw)
+		}
+		in.Deliver()
+		list := in.Call(http.MethodGet, "/emails", nil)
+		if record := in.Email(id); record.Text("sending_node_id") != apptest.NodeID || record.Text("provider") != "direct" || strings.Count(string(list.Raw), apptest.NodeID) != 1 {
+			t.Errorf("%s\n%s", record.Raw, list.Raw)
+		}
+	})
 }
 
 func TestSilentNameServersAndBusyServersAreWaitedForUntilTheMailIsTooOld(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 
 	"postrider/mail/dkim"
 	"postrider/mail/message"
@@ -55,6 +56,8 @@ func (t *talk) dnsFailed(err error) {
 	a.FinishedAt, a.Stage, a.Outcome, t.heard.Failure = t.service.now(), smtp.StageDNS, email.AttemptDNSFailed, shape.OurOwn
 	reply := report.Reply{Stage: smtp.StageDNS, Text: err.Error()}
 	switch {
+	case errors.Is(err, errNoDomain) && !t.goneFor(unnamedFor):
+		reply.Enhanced = "4.1.2" // registrars and name servers have bad hours; look again
 	case errors.Is(err, errNoDomain):
 		reply.Enhanced = "5.1.2"
 	case errors.Is(err, errNullMX):
@@ -73,6 +76,12 @@ func (t *talk) dnsFailed(err error) {
 		a.Outcome = email.AttemptBounced // a published refusal, not a failed look-up
 	}
 	t.classify(reply)
+}
+
+// goneFor tells whether the recipient's domain has been missing for so long.
+func (t *talk) goneFor(long time.Duration) bool {
+	since := t.outcome.Taken.Recipient.UnnamedSince
+	return !since.IsZero() && t.outcome.Attempt.FinishedAt.Sub(since) >= long
 }
 
 func (t *talk) classify(reply report.Reply) {

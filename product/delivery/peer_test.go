@@ -23,6 +23,7 @@ import (
 	"postrider/app/apptest"
 	"postrider/bench/measure"
 	"postrider/mail/dane/danetest"
+	"postrider/product/delivery"
 	"postrider/world"
 )
 
@@ -57,11 +58,11 @@ func (p *peering) DialContext(ctx context.Context, network, to string) (net.Conn
 }
 
 // newPeering returns a node whose mail to peer.test goes to the given server.
-func newPeering(t *testing.T, in *apptest.Installation, server string) (*node, *peering) {
+func newPeering(t *testing.T, in *apptest.Installation, server string, options ...func(*delivery.Config)) (*node, *peering) {
 	t.Helper()
 	p := &peering{roads: newRoads(in.App.World)}
 	p.at.Store(&server)
-	return newNodeIn(t, in, p, p.roads), p
+	return newNodeIn(t, in, p, p.roads, options...), p
 }
 
 // sink is Postfix's smtp-sink.

@@ -55,10 +55,6 @@ func (s *Service) decide(o *email.Outcome) {
 	o.Attempt.NextAt = time.Time{} // of a server that was tried before
 	switch o.Class.Class {
 	case report.Hard, report.Block:
-		if o.Class.Category == report.NoDomain && o.Attempt.Outcome == email.AttemptDNSFailed &&
-			(r.UnnamedSince.IsZero() || now.Sub(r.UnnamedSince) < unnamedFor) {
-			break // registrars and name servers have bad hours; look again
-		}
 		o.Decision = email.Refused
 		return
 	case report.Soft:

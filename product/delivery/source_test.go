@@ -18,8 +18,10 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/mail/smtp"
 	"postrider/product/delivery"
 	sending "postrider/product/node"
+	"postrider/world"
 )
 
 // withSources gives a node what a file says.
@@ -105,38 +107,100 @@ func TestMailThatIsTriedAgainComesFromTheSameSource(t *testing.T) {
 	}
 }
 
+// choosy is a server that has something to say about the mail for some people.
+type choosy map[string]*smtp.Reply
+
+func (choosy) Auth(context.Context, string, string, string) *smtp.Reply     { return nil }
+func (choosy) Mail(context.Context, smtp.Path, smtp.MailParams) *smtp.Reply { return nil }
+func (c choosy) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp.Reply {
+	return c[to.Local]
+}
+func (choosy) Data(_ context.Context, r io.Reader) *smtp.Reply {
+	_, _ = io.Copy(io.Discard, r)
+	return nil
+}
+func (choosy) Reset()  {}
+func (choosy) Logout() {}
+
+func startChoosy(t *testing.T, says choosy) (addr string) {
+	t.Helper()
+	server, err := smtp.NewServer(smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
+		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return says, nil }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	go server.Serve(ctx, listener)
+	return listener.Addr().String()
+}
+
+// banned returns the sources that are not used at some site.
+func banned(n *node) (names []string) {
+	_, answer := n.ask(http.MethodGet, "/delivery/sources", nil)
+	list, _ := answer["data"].([]any)
+	for _, item := range list {
+		source, _ := item.(map[string]any)
+		if bans, _ := source["banned"].([]any); len(bans) > 0 {
+			names = append(names, fmt.Sprint(source["name"]))
+		}
+	}
+	return names
+}
+
 func TestASourceThatASiteBlocksIsReplacedThereByAnother(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
-		n := newNode(t, in, withSources(t, twoSources))
-		id := in.Send("block@example.net") // the sandbox says to every source that it is on a list
+		server := startChoosy(t, choosy{"listed": smtp.NewReply(554, "5.7.1", "Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org")})
+		n, _ := newPeering(t, in, server, withSources(t, twoSources))
+		id := in.Send("listed@peer.test")
 		n.deliver()
-		_, answer := n.ask(http.MethodGet, "/delivery/sources", nil)
-		list, _ := answer["data"].([]any)
-		banned := []string{}
-		for _, item := range list {
-			source, _ := item.(map[string]any)
-			if bans, _ := source["banned"].([]any); len(bans) > 0 {
-				banned = append(banned, fmt.Sprint(source["name"]))
-			}
-		}
-		if len(banned) != 1 || in.Email(id).Text("status") != "sending" {
-			t.Fatalf("%v are banned, the email is %s", banned, in.Email(id).Text("status"))
+		names := banned(n)
+		if len(names) != 1 || in.Email(id).Text("status") != "sending" {
+			t.Fatalf("%v are banned, the email is %s", names, in.Email(id).Text("status"))
 		}
 		n.work("delivery sources")
-		ids := sendMany(t, in, in.Key, "hello@acme.test", 30, users)
-		again := newNode(t, in, withSources(t, twoSources)) // a restart has not forgotten
+		ids := sendMany(t, in, in.Key, "hello@acme.test", 30, func(n int) string { return fmt.Sprintf("user%d@peer.test", n) })
+		again, _ := newPeering(t, in, server, withSources(t, twoSources)) // a restart has not forgotten
 		again.deliver()
-		if from := cameFrom(in, ids); from[banned[0]+".test"] != 0 || len(from) != 1 {
-			t.Errorf("banned is %s, mail came from %v", banned[0], from)
+		if from := cameFrom(in, ids); from[names[0]+".test"] != 0 || len(from) != 1 {
+			t.Errorf("banned is %s, mail came from %v", names[0], from)
 		}
 		in.Clock.Advance(time.Minute)
 		again.deliver()
 		if got := in.Email(id).Text("status"); got != "bounced" {
 			t.Errorf("refused from both: %s", got)
 		}
-		if status, _ := again.ask(http.MethodPost, "/delivery/sources/resume", map[string]any{"source": banned[0], "site": "mx.example.net"}); status != http.StatusOK {
+		if status, _ := again.ask(http.MethodPost, "/delivery/sources/resume", map[string]any{"source": names[0], "site": "mx.peer.test"}); status != http.StatusOK {
 			t.Errorf("ban not lifted: %d", status)
+		}
+	})
+}
+
+func TestTheSpamOfOneTenantKeepsNoSourceFromASite(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		n, _ := newPeering(t, in, startChoosy(t, choosy{
+			"content": smtp.NewReply(550, "5.7.1", "[192.0.2.1 12] Our system has detected that this message is likely unsolicited mail. To reduce the amount of spam sent to Gmail, this message has been blocked."),
+			"domain":  smtp.NewReply(550, "5.7.1", "[192.0.2.1 19] Our system has detected that this message is likely suspicious due to the very low reputation of the sending domain."),
+			"policy":  smtp.NewReply(554, "5.7.1", "[CS01] Message rejected due to local policy."),
+		}), withSources(t, twoSources))
+		var ids []string
+		for _, to := range []string{"content", "domain", "policy"} {
+			ids = append(ids, in.Send(to+"@peer.test"))
+		}
+		n.deliver()
+		if states, attempts := fates(in, ids); states["bounced"] != 3 || attempts != 3 || len(banned(n)) != 0 {
+			t.Fatalf("%v after %d attempts, %v are banned", states, attempts, banned(n))
+		}
+		id := in.Send("ann@peer.test")
+		n.deliver()
+		if got := in.Email(id).Text("status"); got != "delivered" {
+			t.Errorf("other mail is %s", got)
 		}
 	})
 }

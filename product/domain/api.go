@@ -24,14 +24,14 @@ func (s *Service) Routes() []api.Route {
 		{Method: http.MethodPost, Path: "/domains", Scope: "domain:manage", Bucket: api.BucketWrite, Success: 201,
 			Errors: []*api.Error{ErrQuota, api.ErrAlreadyExists, ErrTaken, api.ErrDomainNotAllowed}, Summary: "Register a sending domain.",
 			Handler: api.Handle(s.handleRegister)},
-		{Method: http.MethodGet, Path: "/domains/{id}", Scope: "domain:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
+		{Method: http.MethodGet, Path: "/domains/{id}", Scope: "domain:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound, api.ErrDomainNotAllowed},
 			Summary: "Get a domain with the DNS records to publish.", Handler: api.Handle(s.handleGet)},
 		{Method: http.MethodPatch, Path: "/domains/{id}", Scope: "domain:manage", Bucket: api.BucketWrite,
-			Errors: []*api.Error{api.ErrNotFound, ErrReceiverUnhealthy}, Summary: "Change the settings of a domain.", Handler: api.Handle(s.handleUpdate)},
+			Errors: []*api.Error{api.ErrNotFound, ErrReceiverUnhealthy, api.ErrDomainNotAllowed}, Summary: "Change the settings of a domain.", Handler: api.Handle(s.handleUpdate)},
 		{Method: http.MethodPost, Path: "/domains/{id}/receiving", Scope: "domain:manage", Bucket: api.BucketWrite,
-			Errors: []*api.Error{api.ErrNotFound, ErrReceiverUnhealthy}, Summary: "Switch receiving on or off.", Handler: api.Handle(s.handleReceiving)},
+			Errors: []*api.Error{api.ErrNotFound, ErrReceiverUnhealthy, api.ErrDomainNotAllowed}, Summary: "Switch receiving on or off.", Handler: api.Handle(s.handleReceiving)},
 		{Method: http.MethodPost, Path: "/domains/{id}/rotate-dkim", Scope: "domain:manage", Bucket: api.BucketWrite,
-			Errors: []*api.Error{api.ErrNotFound, api.ErrInvalidState}, Summary: "Make a new signing key.", Handler: api.Handle(s.handleRotate)},
+			Errors: []*api.Error{api.ErrNotFound, api.ErrInvalidState, api.ErrDomainNotAllowed}, Summary: "Make a new signing key.", Handler: api.Handle(s.handleRotate)},
 	}
 }
 
@@ -41,10 +41,12 @@ type listQuery struct {
 	Status   string `query:"status" doc:"Only domains of this status." example:"verified"`
 	Search   string `query:"search" doc:"Part of the name."`
 	Tenant   string `query:"managed_tenant_id" doc:"Only domains of this customer; none for those of the workspace itself."`
+
+	only []string // all that the caller may see; empty means any
 }
 
 func (q listQuery) filters() bool {
-	return q.Verified != nil || q.Status != "" || q.Search != "" || q.Tenant != ""
+	return len(q.only) > 0 || q.Verified != nil || q.Status != "" || q.Search != "" || q.Tenant != ""
 }
 
 func (q listQuery) pattern() string {
@@ -61,6 +63,7 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery
 	if err := errors.Join(api.CheckSearch(q.Search), q.Check(maxPage)); err != nil {
 		return page, err
 	}
+	q.only = caller.DomainIDs
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		part, err := q.Newest(func(id string) (time.Time, error) {
 			d, err := selectDomain(tx, caller.Workspace, ID(id))
@@ -114,6 +117,9 @@ type idRequest struct {
 }
 
 func (s *Service) handleGet(ctx context.Context, caller api.Caller, r idRequest) (Record, error) {
+	if !caller.MayUseDomain(r.ID) {
+		return Record{}, api.ErrDomainNotAllowed
+	}
 	d, err := s.Get(ctx, caller.Workspace, r.ID)
 	return s.NewRecord(d), err
 }

@@ -276,6 +276,10 @@ func TestKeyForOneDomainCannotRegisterOrVerifyAnother(t *testing.T) {
 		}
 		refused(t, register(in, key, fields{"domain": "new.test"}), http.StatusForbidden, "domain_not_allowed")
 		refused(t, in.CallAs(key, http.MethodPost, "/domains/"+other+"/verify", nil, nil), http.StatusForbidden, "domain_not_allowed")
+		refused(t, in.CallAs(key, http.MethodGet, "/domains/"+other, nil, nil), http.StatusForbidden, "domain_not_allowed")
+		if list := in.CallAs(key, http.MethodGet, "/domains", nil, nil); len(names(list)) != 1 || list.Text("total") != "1" {
+			t.Errorf("it sees %v", names(list))
+		}
 		if answer := in.CallAs(key, http.MethodPost, "/domains/"+in.DomainID+"/verify", nil, nil); answer.Status != http.StatusOK {
 			t.Errorf("its own: %d %s", answer.Status, answer.Raw)
 		}

@@ -227,6 +227,9 @@ func (q listQuery) where(ws space.ID) (string, []any) {
 		args = append(args, arg)
 		conditions = append(conditions, fmt.Sprintf(condition, len(args)))
 	}
+	if len(q.only) > 0 {
+		add("id {in $%d}", q.only)
+	}
 	if pattern := q.pattern(); pattern != "" {
 		add(`name LIKE $%d ESCAPE '\'`, pattern)
 	}

@@ -107,7 +107,9 @@ type Email struct {
 	// Broadcast is what the email is part of; Contact and List are whom and what an unsubscribe link in it is about. All may be empty.
 	Broadcast, Contact, List string
 	// Run is the run of an automation that sent it; empty if none did.
-	Run     string
+	Run string
+	// SentBy is the node that made the last attempt; empty if there was none.
+	SentBy  string
 	Failure *Failure
 
 	CreatedAt, UpdatedAt, ScheduledAt, QueuedAt, SentAt, DeliveredAt time.Time
@@ -124,7 +126,9 @@ const (
 	SourceSMTP  Source = "smtp"
 	SourceBatch Source = "batch"
 	// SourceNotice is mail of the installation itself, to the people who have accounts in it.
-	SourceNotice Source = "confirmation"
+	SourceNotice Source = "notice"
+	// SourceConfirmation is mail that asks somebody to confirm being on a list.
+	SourceConfirmation Source = "confirmation"
 )
 
 // Ways for mail to go out.
@@ -198,7 +202,7 @@ type Bounce struct {
 	DiagnosticCode []string `json:"diagnosticCode"`
 	Class          string   `json:"class" example:"hard"`
 	Category       string   `json:"category" example:"no_mailbox"`
-	SMTPCode       int      `json:"smtp_code" example:"550"`
+	SMTPCode       *int     `json:"smtp_code" doc:"Null if no server answered." example:"550"`
 	Enhanced       string   `json:"enhanced_code" example:"5.1.1"`
 	Suppressed     bool     `json:"suppressed" example:"false"`
 	Asynchronous   bool     `json:"asynchronous" example:"false"`
@@ -206,7 +210,7 @@ type Bounce struct {
 
 func newBounce(class report.Verdict, code int, enhanced, text string) *Bounce {
 	return &Bounce{Type: string(class.Type), SubType: string(class.SubType), Message: text, DiagnosticCode: []string{"smtp; " + text},
-		Class: string(class.Class), Category: string(class.Category), SMTPCode: code, Enhanced: enhanced}
+		Class: string(class.Class), Category: string(class.Category), SMTPCode: positive(code), Enhanced: enhanced}
 }
 
 // Attachment is a file of an email. Its content is in the blob store.

@@ -92,6 +92,7 @@ func (b *batch) apply(r *Recipient, o Outcome) {
 	r.SMTPCode, r.Enhanced, r.Response = o.Attempt.Code, o.Attempt.Enhanced, o.Attempt.Response
 	r.NextAttemptAt = o.Attempt.NextAt
 	b.changed[r.ID], b.touched[r.Email] = true, true
+	b.emails[r.Email].SentBy = o.Attempt.Node
 	if o.Attempt.MXHost != "" && b.emails[r.Email].Provider != Relay {
 		r.ISP = ispBehind(o.Attempt.MXHost, r.ISP)
 	}
@@ -157,7 +158,7 @@ func (b *batch) delayed(r *Recipient, o Outcome) {
 	first := r.DelayToldAt.IsZero()
 	r.DelayToldAt = o.Attempt.FinishedAt
 	b.tell(r, o, "email.delivery_delayed", o.Attempt.FinishedAt, extras{change: change{ISP: r.ISP}, Delay: &delayFacts{
-		Message: o.Attempt.Response, SMTPCode: o.Attempt.Code, Enhanced: o.Attempt.Enhanced, Class: string(o.Class.Class),
+		Message: o.Attempt.Response, SMTPCode: positive(o.Attempt.Code), Enhanced: o.Attempt.Enhanced, Class: string(o.Class.Class),
 		Category: string(o.Class.Category), Attempt: o.Attempt.Number, NextAt: api.Time(o.Attempt.NextAt), ExpiresAt: api.Time(e.ExpiresAt), First: first}})
 }
 

@@ -31,7 +31,7 @@ func insertEmails(tx *db.Tx, all []acceptance) error {
 const emailColumns = `email.id, email.workspace_id, domain_id, tenant_id, api_key_id, source, message_id, status, delayed, sender,
 	sender_domain, addresses, subject, tags, metadata, idempotency_key, size_bytes, attachment_count, recipient_count, track_opens,
 	track_clicks, email.opens, email.clicks, list_unsubscribe, topic_id, template_id, template_version, test, provider, return_path,
-	email.broadcast_id, email.contact_id, email.list_id, email.automation_run_id, failure, created_at, updated_at, scheduled_at, queued_at, sent_at, email.delivered_at, expires_at`
+	email.broadcast_id, email.contact_id, email.list_id, email.automation_run_id, email.sending_node_id, failure, created_at, updated_at, scheduled_at, queued_at, sent_at, email.delivered_at, expires_at`
 
 func scanEmail(s db.Scanner) (Email, error) {
 	var e Email
@@ -39,7 +39,7 @@ func scanEmail(s db.Scanner) (Email, error) {
 	err := s.Scan(&e.ID, &e.Workspace, &e.Domain, db.Text(&e.Tenant), db.Text(&e.KeyID), &e.Source, &e.MessageID, &e.Status, &e.Delayed, &e.From,
 		&e.FromDomain, &addresses, &e.Subject, &tags, &metadata, db.Text(&e.IdempotencyKey), &e.SizeBytes, &e.Attachments, &e.Recipients,
 		&e.TrackOpens, &e.TrackClicks, &e.Opens, &e.Clicks, &e.ListUnsubscribe, db.Text(&e.Topic), db.Text(&e.Template), &e.TemplateVersion, &e.Test, &e.Provider, db.Text(&e.ReturnPath),
-		db.Text(&e.Broadcast), db.Text(&e.Contact), db.Text(&e.List), db.Text(&e.Run), db.Text(&failure), db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), db.Time(&e.ScheduledAt),
+		db.Text(&e.Broadcast), db.Text(&e.Contact), db.Text(&e.List), db.Text(&e.Run), db.Text(&e.SentBy), db.Text(&failure), db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), db.Time(&e.ScheduledAt),
 		db.Time(&e.QueuedAt), db.Time(&e.SentAt), db.Time(&e.DeliveredAt), db.Time(&e.ExpiresAt))
 	if err != nil {
 		return e, err
@@ -78,12 +78,12 @@ func updateEmails(tx *db.Tx, emails ...*Email) error {
 		if e.Failure != nil {
 			failure = db.JSON(e.Failure)
 		}
-		rows[i] = []any{e.Status, e.Delayed, failure, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.SentAt, e.DeliveredAt, e.ExpiresAt, e.Workspace, e.ID}
+		rows[i] = []any{e.Status, e.Delayed, failure, e.UpdatedAt, e.ScheduledAt, e.QueuedAt, e.SentAt, e.DeliveredAt, e.ExpiresAt, db.NullText(e.SentBy), e.Workspace, e.ID}
 	}
 	return tx.ExecEach(`
 		UPDATE email SET status = $1, delayed = $2, failure = $3, updated_at = $4, scheduled_at = $5, queued_at = $6, sent_at = $7,
-			delivered_at = $8, expires_at = $9
-		WHERE workspace_id = $10 AND id = $11`, rows)
+			delivered_at = $8, expires_at = $9, sending_node_id = $10
+		WHERE workspace_id = $11 AND id = $12`, rows)
 }
 
 func insertContents(tx *db.Tx, all []acceptance) error {

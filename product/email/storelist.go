@@ -94,24 +94,16 @@ var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Email, error) {
 	p := &pageQuery{where: []string{"email.workspace_id = $1"}, args: []any{ws}}
 	p.filter(q)
-	where, args := part.Where(strings.Join(p.where, " AND "), p.args, "created_at", "email.id")
-	p.where, p.args = []string{where}, args
-	order := part.Order("created_at", "email.id")
-	tables := "email"
-	if len(p.whole)+len(p.asked) > 0 {
-		tables = "email_search JOIN email ON email.id = email_search.id"
-		if order = "{oldest email_search}"; part.Down {
+	tables, order := "email", part.Order("created_at", "email.id")
+	if len(p.whole)+len(p.asked) == 0 {
+		where, args := part.Where(strings.Join(p.where, " AND "), p.args, "created_at", "email.id")
+		p.where, p.args = []string{where}, args
+	} else {
+		tables, order = "email_search JOIN email ON email.id = email_search.id", "{oldest email_search}"
+		if part.Down {
 			order = "{newest email_search}"
 		}
-		from, until := q.Since, q.Until
-		switch {
-		case part.Beyond == nil:
-		case part.Down:
-			until = part.Beyond[0].(time.Time)
-		default:
-			from = part.Beyond[0].(time.Time)
-		}
-		if err := p.askIndex(tx, ws, from, until); err != nil {
+		if err := p.askIndex(tx, ws, p.keepTo(part, q.Since, q.Until)); err != nil {
 			return nil, err
 		}
 	}
@@ -123,15 +115,35 @@ func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Email, e
 		LIMIT $%d OFFSET $%d`, tables, strings.Join(p.where, " AND "), order, len(p.args)-1, len(p.args)), p.args...)
 }
 
-// askIndex asks the word index for the words, in the time that the page can be of. What people typed is first taken for whole
-// words, which are found at once however many emails there are; only if no email has them all, for beginnings of words.
-func (p *pageQuery) askIndex(tx *db.Tx, ws space.ID, from, until time.Time) error {
+// span is a time, both ends included.
+type span struct{ from, until time.Time }
+
+// keepTo adds what keeps to a part in the order of the word index, and returns the time that the part can be of.
+func (p *pageQuery) keepTo(part db.Keyset, from, until time.Time) span {
 	if from.IsZero() {
 		from = time.Unix(0, 0)
 	}
 	if until.IsZero() {
 		until = endOfTime
 	}
+	if part.Beyond == nil {
+		return span{from, until}
+	}
+	beyond, at := "{newer email_search $%d $%d}", part.Beyond[0].(time.Time)
+	if part.Down {
+		beyond = "{older email_search $%d $%d}"
+		until = at.Add(time.Microsecond) // what came in a crowded microsecond may stand in the next
+	} else {
+		from = at
+	}
+	p.args = append(p.args, part.Beyond...)
+	p.where = append(p.where, fmt.Sprintf(beyond, len(p.args)-1, len(p.args)))
+	return span{from, until}
+}
+
+// askIndex asks the word index for the words, in the time that the page can be of. What people typed is first taken for whole
+// words, which are found at once however many emails there are; only if no email has them all, for beginnings of words.
+func (p *pageQuery) askIndex(tx *db.Tx, ws space.ID, of span) error {
 	words := tx.WordQuery(string(ws), slices.Concat(p.whole, p.asked), nil)
 	if len(p.asked) > 0 {
 		found, err := db.All(tx, db.Value[string], `
@@ -145,7 +157,7 @@ func (p *pageQuery) askIndex(tx *db.Tx, ws space.ID, from, until time.Time) erro
 			words = tx.WordQuery(string(ws), p.whole, p.asked)
 		}
 	}
-	p.args = append(p.args, words, from, until)
+	p.args = append(p.args, words, of.from, of.until)
 	n := len(p.args)
 	p.where = append(p.where, fmt.Sprintf("{matching email_search $1 $%d} AND {between email_search $%d $%d}", n-2, n-1, n))
 	return nil

@@ -83,7 +83,7 @@ func (s *Service) UnsubscribeLink(t Taken) string {
 func (b *batch) entry(r *Recipient, class report.Verdict, code int, enhanced, message string) suppression.Entry {
 	e := b.emails[r.Email]
 	return suppression.Entry{Workspace: r.Workspace, Address: r.Address, Reason: suppression.Bounce, EmailID: string(e.ID), DomainID: string(e.Domain), TenantID: e.Tenant,
-		Detail: suppression.BounceDetail{Class: string(class.Class), Category: string(class.Category), SMTPCode: code, Enhanced: enhanced, Message: message}}
+		Detail: suppression.BounceDetail{Class: string(class.Class), Category: string(class.Category), SMTPCode: positive(code), Enhanced: enhanced, Message: message}}
 }
 
 // noteRefusals puts addresses on the list that do not exist, and counts full mailboxes.

@@ -70,7 +70,7 @@ type deliveryFacts struct {
 
 type delayFacts struct {
 	Message   string   `json:"message"`
-	SMTPCode  int      `json:"smtp_code"`
+	SMTPCode  *int     `json:"smtp_code"`
 	Enhanced  string   `json:"enhanced_code"`
 	Class     string   `json:"class"`
 	Category  string   `json:"category"`

@@ -61,7 +61,7 @@ func TestEveryRuleOfASendNamesItsFieldAndSaysWhatIsWrong(t *testing.T) {
 		"header without name":    {fields{"headers": fields{"": "1"}}, map[string]string{"headers.": "Not a valid header name."}},
 		"header of two lines":    {fields{"headers": fields{"X-A": "1\r\nBcc: eve@evil.test"}}, map[string]string{"headers.X-A": header}},
 		"header above 8 KB":      {fields{"headers": fields{"X-A": strings.Repeat("a b ", 2049)}}, map[string]string{"headers.X-A": header}},
-		"header is a number":     {fields{"headers": fields{"X-A": 5}}, map[string]string{"headers": "Must be a string."}},
+		"header is a number":     {fields{"headers": fields{"X-A": 5}}, map[string]string{"headers.X-A": "Must be a string."}},
 		"51 headers":             {fields{"headers": numbered(51)}, map[string]string{"headers": "At most 50 headers are allowed."}},
 		"reply-to twice": {fields{"reply_to": "a@acme.test", "headers": fields{"Reply-To": "b@acme.test"}},
 			map[string]string{"headers.Reply-To": "Give it as reply_to or as a header, not as both."}},

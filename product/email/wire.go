@@ -1,6 +1,7 @@
 package email
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -159,7 +160,7 @@ func newRow(e Email) Row {
 		CreatedAt: api.Time(e.CreatedAt), UpdatedAt: api.Time(e.UpdatedAt), ScheduledAt: api.Time(e.ScheduledAt), QueuedAt: api.Time(e.QueuedAt),
 		SentAt: api.Time(e.SentAt), DeliveredAt: api.Time(e.DeliveredAt), DomainID: string(e.Domain), TenantID: api.Ref(e.Tenant),
 		Source: e.Source, TopicID: api.Ref(e.Topic), KeyID: api.Ref(e.KeyID), Idempotency: api.Ref(e.IdempotencyKey), SizeBytes: e.SizeBytes, Attachments: e.Attachments,
-		Tags: tags, Tracking: tracking{e.TrackOpens, e.TrackClicks}, Opens: e.Opens, Clicks: e.Clicks, Provider: provider, NodeID: api.Ref(e.Node()),
+		Tags: tags, Tracking: tracking{e.TrackOpens, e.TrackClicks}, Opens: e.Opens, Clicks: e.Clicks, Provider: provider, NodeID: api.Ref(cmp.Or(e.Node(), e.SentBy)),
 	}
 }
 

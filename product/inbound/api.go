@@ -22,7 +22,7 @@ func (s *Service) Routes() []api.Route {
 		{Method: http.MethodGet, Path: "/emails/receiving", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrInvalidCursor},
 			Summary: "List received messages, newest first.", Handler: api.Handle(s.handleList)},
 		{Method: http.MethodPost, Path: "/emails/receiving", Scope: "email:send", Bucket: api.BucketWrite, MaxBody: maxIngestBody, Success: 201,
-			Errors:  []*api.Error{domain.ErrNotYours, api.ErrDomainNotAllowed, api.ErrTooLarge},
+			Errors:  []*api.Error{api.ErrDomainNotAllowed, api.ErrTooLarge},
 			Summary: "Hand in a message as if it had been received, to try what follows from it.", Handler: api.Handle(s.handleIngest)},
 		{Method: http.MethodGet, Path: "/emails/receiving/health", Scope: "email:read", Bucket: api.BucketRead,
 			Summary: "Tell whether mail for the domains would arrive.", Handler: api.Handle(s.handleHealth)},
@@ -52,7 +52,7 @@ func (s *Service) handleGet(ctx context.Context, caller api.Caller, r struct {
 	if r.Format != "" && r.Format != "data_uri" && r.Format != "cid" {
 		return Record{}, api.Invalid("html_format", "Must be data_uri or cid.")
 	}
-	return s.record(ctx, caller.Workspace, r.ID, r.Format != "cid")
+	return s.record(ctx, caller, r.ID, r.Format != "cid")
 }
 
 func (s *Service) handleMark(ctx context.Context, caller api.Caller, r struct {
@@ -63,7 +63,7 @@ func (s *Service) handleMark(ctx context.Context, caller api.Caller, r struct {
 	}
 }) (Record, error) {
 	err := s.db.Write(ctx, func(tx *db.Tx) error {
-		m, err := find(tx, caller.Workspace, r.ID)
+		m, err := find(tx, caller, r.ID)
 		if err != nil {
 			return err
 		}
@@ -86,5 +86,5 @@ func (s *Service) handleMark(ctx context.Context, caller api.Caller, r struct {
 	if err != nil {
 		return Record{}, err
 	}
-	return s.record(ctx, caller.Workspace, r.ID, true)
+	return s.record(ctx, caller, r.ID, true)
 }

@@ -49,7 +49,7 @@ func (s *Service) ruleRoutes() []api.Route {
 		{Method: http.MethodGet, Path: "/emails/receiving/forwarding", Scope: "email:read", Bucket: api.BucketRead,
 			Summary: "List the forwarding rules.", Handler: api.Handle(s.handleRules)},
 		{Method: http.MethodPost, Path: "/emails/receiving/forwarding", Scope: "domain:manage", Bucket: api.BucketWrite, Success: 201,
-			Errors:  []*api.Error{domain.ErrNotYours, api.ErrDomainNotAllowed, api.ErrAlreadyExists},
+			Errors:  []*api.Error{api.ErrDomainNotAllowed, api.ErrAlreadyExists},
 			Summary: "Have mail to an address, or to all addresses of a domain, passed on.", Handler: api.Handle(s.handleNewRule)},
 		{Method: http.MethodPatch, Path: "/emails/receiving/forwarding/{ruleId}", Scope: "domain:manage", Bucket: api.BucketWrite,
 			Errors:  []*api.Error{api.ErrNotFound, api.ErrDomainNotAllowed},
@@ -80,6 +80,9 @@ func (s *Service) handleNewRule(ctx context.Context, caller api.Caller, r struct
 		return ruleRecord{}, err
 	}
 	d, err := s.domains.ByName(ctx, caller.Workspace, name)
+	if errors.Is(err, domain.ErrNotYours) {
+		return ruleRecord{}, api.Invalid("address", name+" is not a domain of this workspace. Add it with POST /domains first.")
+	}
 	if err != nil {
 		return ruleRecord{}, err
 	}
@@ -146,11 +149,29 @@ func (s *Service) handleRemoveRule(ctx context.Context, caller api.Caller, r rul
 	return api.Deleted{Object: "forwarding_rule", ID: r.ID, Deleted: true}, err
 }
 
-func (s *Service) handleRules(ctx context.Context, caller api.Caller, q struct {
+type ruleQuery struct {
 	api.PageQuery
 	DomainID string `query:"domain_id" doc:"Only rules of this domain."`
 	Enabled  *bool  `query:"enabled" doc:"Only rules that are on, or off."`
-}) (page api.Page[ruleRecord], err error) {
+}
+
+// where is the condition of the list: the caller finds the rules of domains that it may use.
+func (q ruleQuery) where(caller api.Caller) *where {
+	w := &where{}
+	w.add("workspace_id = ?", caller.Workspace)
+	if len(caller.DomainIDs) > 0 {
+		w.add("domain_id {in ?}", caller.DomainIDs)
+	}
+	if q.DomainID != "" {
+		w.add("domain_id = ?", q.DomainID)
+	}
+	if q.Enabled != nil {
+		w.add("enabled = ?", *q.Enabled)
+	}
+	return w
+}
+
+func (s *Service) handleRules(ctx context.Context, caller api.Caller, q ruleQuery) (page api.Page[ruleRecord], err error) {
 	if err := q.Check(maxPage); err != nil {
 		return page, err
 	}
@@ -165,7 +186,7 @@ func (s *Service) handleRules(ctx context.Context, caller api.Caller, q struct {
 		if err != nil {
 			return err
 		}
-		rules, err := selectRulePage(tx, caller.Workspace, q.DomainID, q.Enabled, q.PageQuery, part)
+		rules, err := selectRulePage(tx, q.where(caller), q.PageQuery, part)
 		if err != nil {
 			return err
 		}
@@ -177,7 +198,7 @@ func (s *Service) handleRules(ctx context.Context, caller api.Caller, q struct {
 		if q.Placed() {
 			return nil
 		}
-		total, err := countRulePage(tx, caller.Workspace, q.DomainID, q.Enabled)
+		total, err := countRulePage(tx, q.where(caller))
 		page.Total = &total
 		return err
 	})

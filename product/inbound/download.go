@@ -61,15 +61,18 @@ func (s *Service) linkToRaw(m Message) rawLink {
 	return rawLink{DownloadURL: url, ExpiresAt: api.Time(expires)}
 }
 
-// attachments returns the files of a message from one place to another, read for their hashes.
-func (s *Service) attachments(ctx context.Context, ws space.ID, id string, wanted func(index int, f File) bool) (records []attachmentRecord, total int, err error) {
-	m, c, _, err := s.load(ctx, ws, id)
+// place is where a page after the file begins.
+func (r attachmentRecord) place() api.Cursor { return api.Cursor{ID: r.ID} }
+
+// attachments returns the files of a message that are wanted, read for their hashes.
+func (s *Service) attachments(ctx context.Context, caller api.Caller, id string, wanted func(f File) bool) (records []attachmentRecord, err error) {
+	m, c, _, err := s.load(ctx, caller, id)
 	if err != nil || len(m.Files) == 0 {
-		return nil, len(m.Files), err
+		return nil, err
 	}
 	r, err := s.open(ctx, c.content)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	defer r.Close()
 	err = eachFile(r, func(index int, p *message.Part) error {
@@ -77,14 +80,14 @@ func (s *Service) attachments(ctx context.Context, ws space.ID, id string, wante
 			return errEnough
 		}
 		f := m.Files[index-1]
-		if !wanted(index-1, f) {
+		if !wanted(f) {
 			return nil
 		}
 		sum := sha256.New()
 		if _, err := io.Copy(sum, p.Body); err != nil {
 			return err
 		}
-		url, expires := s.link(fileLink{Workspace: ws, ID: m.ID, Part: index, Filename: f.Filename})
+		url, expires := s.link(fileLink{Workspace: m.Workspace, ID: m.ID, Part: index, Filename: f.Filename})
 		records = append(records, attachmentRecord{Object: "attachment", fileRecord: fileRecords([]File{f})[0], SHA256: hex.EncodeToString(sum.Sum(nil)),
 			DownloadURL: url, URL: url, ExpiresAt: api.Time(expires)})
 		return nil
@@ -92,28 +95,28 @@ func (s *Service) attachments(ctx context.Context, ws space.ID, id string, wante
 	if m.Truncated && err != nil || errors.Is(err, errEnough) {
 		err = nil
 	}
-	return records, len(m.Files), err
+	return records, err
 }
 
 func (s *Service) handleAttachments(ctx context.Context, caller api.Caller, r struct {
 	idRequest
-	api.OffsetQuery
+	api.PageQuery
 }) (page api.Page[attachmentRecord], err error) {
 	if err := r.Check(maxPage); err != nil {
 		return page, err
 	}
-	records, total, err := s.attachments(ctx, caller.Workspace, r.ID, func(index int, _ File) bool { return index >= r.Offset && index < r.Offset+r.Limit })
+	records, err := s.attachments(ctx, caller, r.ID, func(File) bool { return true })
 	if err != nil {
 		return page, err
 	}
-	return api.NewPage(records, r.OffsetQuery, int64(total)), nil
+	return api.Cut(records, r.PageQuery, false, attachmentRecord.place)
 }
 
 func (s *Service) handleAttachment(ctx context.Context, caller api.Caller, r struct {
 	idRequest
 	AttachmentID string `path:"attachmentId" doc:"Id of the attachment." example:"0193a1f2-0000-7000-8000-0000000000c1"`
 }) (attachmentRecord, error) {
-	records, _, err := s.attachments(ctx, caller.Workspace, r.ID, func(_ int, f File) bool { return f.ID == r.AttachmentID })
+	records, err := s.attachments(ctx, caller, r.ID, func(f File) bool { return f.ID == r.AttachmentID })
 	switch {
 	case err != nil:
 		return attachmentRecord{}, err

@@ -13,7 +13,6 @@ import (
 	"postrider/mail/message"
 	"postrider/platform/api"
 	"postrider/platform/db"
-	"postrider/platform/space"
 )
 
 // Limits of one answer.
@@ -29,28 +28,29 @@ const (
 	maxHeaderBytes = 256 << 10
 )
 
-// find returns a message of the workspace; a foreign, missing or malformed id is one answer.
-func find(tx *db.Tx, ws space.ID, id string) (Message, error) {
+// find returns a message that is there for the caller; a foreign, missing or malformed id is one answer. For a key that is restricted to
+// some domains the mail of others is foreign.
+func find(tx *db.Tx, caller api.Caller, id string) (Message, error) {
 	if !api.IsID(id) {
 		return Message{}, api.NotFound("email")
 	}
-	m, err := selectMessage(tx, ws, ID(id))
-	if errors.Is(err, db.ErrNotFound) {
+	m, err := selectMessage(tx, caller.Workspace, ID(id))
+	if errors.Is(err, db.ErrNotFound) || err == nil && !caller.MayUseDomain(string(m.Domain)) {
 		return Message{}, api.NotFound("email")
 	}
 	return m, err
 }
 
 // load returns a message with what is kept of it.
-func (s *Service) load(ctx context.Context, ws space.ID, id string) (m Message, c stored, passedOn []forwarded, err error) {
+func (s *Service) load(ctx context.Context, caller api.Caller, id string) (m Message, c stored, passedOn []forwarded, err error) {
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		if m, err = find(tx, ws, id); err != nil {
+		if m, err = find(tx, caller, id); err != nil {
 			return err
 		}
-		if c, err = selectContent(tx, ws, m.ID); err != nil {
+		if c, err = selectContent(tx, m.Workspace, m.ID); err != nil {
 			return err
 		}
-		all, err := selectForwards(tx, ws, []ID{m.ID})
+		all, err := selectForwards(tx, m.Workspace, []ID{m.ID})
 		passedOn = all[m.ID]
 		return err
 	})
@@ -58,8 +58,8 @@ func (s *Service) load(ctx context.Context, ws space.ID, id string) (m Message, 
 }
 
 // record returns a message with all that it says.
-func (s *Service) record(ctx context.Context, ws space.ID, id string, embed bool) (Record, error) {
-	m, c, passedOn, err := s.load(ctx, ws, id)
+func (s *Service) record(ctx context.Context, caller api.Caller, id string, embed bool) (Record, error) {
+	m, c, passedOn, err := s.load(ctx, caller, id)
 	if err != nil {
 		return Record{}, err
 	}

@@ -21,9 +21,7 @@ const (
 )
 
 type listQuery struct {
-	api.OffsetQuery
-	After   string    `query:"after" doc:"Id of the last message of the page before, instead of offset."`
-	Before  string    `query:"before" doc:"Id of the first message of the page after, instead of offset."`
+	api.PageQuery
 	Domain  string    `query:"domain" doc:"Name or id of the domain." example:"acme.test"`
 	To      string    `query:"to" doc:"Part of a recipient's address."`
 	From    string    `query:"from" doc:"Part of the sender."`
@@ -33,6 +31,8 @@ type listQuery struct {
 	Files   *bool     `query:"has_attachments" doc:"Only messages with attachments, or without."`
 	Since   time.Time `query:"since" doc:"Received at or after."`
 	Until   time.Time `query:"until" doc:"Received before."`
+
+	domains []string // all that the caller may see; empty means any
 }
 
 func (q *listQuery) check() error {
@@ -42,21 +42,12 @@ func (q *listQuery) check() error {
 			wrong.Add(name, "Is too long to search for.")
 		}
 	}
-	places := 0
-	for _, given := range []bool{q.After != "", q.Before != "", q.Offset > 0} {
-		if given {
-			places++
-		}
-	}
-	if places > 1 {
-		wrong.Add("after", "Only one of after, before and offset can be given.")
-	}
 	return errors.Join(wrong.Err(), q.Check(maxPage))
 }
 
 // filtered tells whether the list is not simply all messages.
 func (q listQuery) filtered() bool {
-	return q.Domain != "" || q.To != "" || q.From != "" || q.Search != "" || q.Read != nil || q.Starred != nil || q.Files != nil ||
+	return len(q.domains) > 0 || q.Domain != "" || q.To != "" || q.From != "" || q.Search != "" || q.Read != nil || q.Starred != nil || q.Files != nil ||
 		!q.Since.IsZero() || !q.Until.IsZero()
 }
 
@@ -76,6 +67,9 @@ func (w *where) text() string { return strings.Join(w.conditions, " AND ") }
 func (q listQuery) where(ws space.ID) *where {
 	w := &where{conditions: []string{"kept = TRUE"}}
 	w.add("workspace_id = ?", ws)
+	if len(q.domains) > 0 {
+		w.add("domain_id {in ?}", q.domains)
+	}
 	if q.Domain != "" {
 		w.add("domain_id = ?", q.Domain)
 	}
@@ -113,24 +107,28 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery
 	if q.Domain, err = s.domainID(ctx, caller.Workspace, q.Domain); err != nil {
 		return page, err
 	}
+	q.domains = caller.DomainIDs
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		total, err := countList(tx, caller.Workspace, q)
+		part, err := q.Newest(func(id string) (time.Time, error) {
+			m, err := find(tx, caller, id)
+			return m.CreatedAt, err
+		})
 		if err != nil {
 			return err
 		}
-		place, err := placeOf(tx, caller.Workspace, q)
+		messages, err := selectPage(tx, caller.Workspace, q, part)
 		if err != nil {
 			return err
 		}
-		messages, err := selectPage(tx, caller.Workspace, q, place)
-		if err != nil {
-			return err
-		}
-		more := len(messages) > q.Limit
-		messages = messages[:min(len(messages), q.Limit)]
 		rows, err := rowsOf(tx, caller.Workspace, messages)
-		page = api.NewOpenPage(rows, q.OffsetQuery)
-		page.HasMore, page.Total = more, total
+		if err != nil {
+			return err
+		}
+		page = api.NewPlacedPage(rows, q.PageQuery, Row.place)
+		if q.Placed() {
+			return nil
+		}
+		page.Total, err = countList(tx, caller.Workspace, q)
 		return err
 	})
 	return page, err
@@ -162,17 +160,4 @@ func rowsOf(tx *db.Tx, ws space.ID, messages []Message) ([]Row, error) {
 		rows[i] = newRow(m, passedOn[m.ID])
 	}
 	return rows, err
-}
-
-// placeOf returns the message that a page begins after, or nil.
-func placeOf(tx *db.Tx, ws space.ID, q listQuery) (*Message, error) {
-	id := q.After + q.Before
-	if id == "" {
-		return nil, nil
-	}
-	m, err := find(tx, ws, id)
-	if errors.Is(err, api.ErrNotFound) {
-		return nil, api.ErrInvalidCursor
-	}
-	return &m, err
 }

@@ -100,6 +100,11 @@ func TestFilesOfReceivedMailAreBehindLinks(t *testing.T) {
 			t.Fatalf("%s", list.Raw)
 		}
 		last, _ := files[1].(map[string]any)
+		page := in.Call(http.MethodGet, "/emails/receiving/"+id+"/attachments?limit=1", nil)
+		page = in.Call(http.MethodGet, "/emails/receiving/"+id+"/attachments?limit=1&cursor="+page.Text("next_cursor"), nil)
+		if second, _ := page.Body["data"].([]any); len(second) != 1 || second[0].(map[string]any)["id"] != last["id"] || page.Text("next_cursor") != "" {
+			t.Errorf("%s", page.Raw)
+		}
 		file := in.Call(http.MethodGet, "/emails/receiving/"+id+"/attachments/"+last["id"].(string), nil)
 		if file.Text("filename") != "a b.pdf" || file.Text("content_type") != "application/pdf" || file.Text("content_disposition") != "attachment" || file.Text("size") != "4" {
 			t.Errorf("%s", file.Raw)

@@ -61,7 +61,7 @@ func (s *Service) handleReply(ctx context.Context, caller api.Caller, r struct {
 	Raw            api.Raw
 	Body           replyBody
 }) (replyAnswer, error) {
-	m, c, _, err := s.load(ctx, caller.Workspace, r.ID)
+	m, c, _, err := s.load(ctx, caller, r.ID)
 	if err != nil {
 		return replyAnswer{}, err
 	}

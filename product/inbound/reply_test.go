@@ -140,7 +140,22 @@ func TestMailIsMarkedListedAndSearched(t *testing.T) {
 		if nothing := in.Call(http.MethodPatch, "/emails/receiving/"+last, fields{}); nothing.Status != http.StatusBadRequest {
 			t.Errorf("%s", nothing.Raw)
 		}
-		for _, query := range []string{"limit=201", "after=x&before=y", "after=00000000-0000-7000-8000-000000000000", "offset=-1"} {
+		ways := map[string]string{}
+		for _, order := range []string{"", "&order=asc"} {
+			path := "/emails/receiving?limit=2" + order
+			for page := in.Call(http.MethodGet, path, nil); ; page = in.Call(http.MethodGet, path+"&cursor="+page.Text("next_cursor"), nil) {
+				for _, row := range page.Body["data"].([]any) {
+					ways[order] += row.(map[string]any)["subject"].(string) + " "
+				}
+				if page.Text("next_cursor") == "" {
+					break
+				}
+			}
+		}
+		if ways[""] != "Three Two One " || ways["&order=asc"] != "One Two Three " {
+			t.Errorf("by cursor: %v", ways)
+		}
+		for _, query := range []string{"limit=201", "cursor=x", "order=up", "after=x&before=y", "after=00000000-0000-7000-8000-000000000000", "offset=-1"} {
 			if got := in.Call(http.MethodGet, "/emails/receiving?"+query, nil); got.Status != http.StatusBadRequest {
 				t.Errorf("%s: %d", query, got.Status)
 			}

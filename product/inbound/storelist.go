@@ -2,36 +2,21 @@ package inbound
 
 import (
 	"fmt"
-	"slices"
 
 	"postrider/platform/db"
 	"postrider/platform/space"
 )
 
-// selectPage reads one row more than the page has, to know whether another follows.
-func selectPage(tx *db.Tx, ws space.ID, q listQuery, place *Message) ([]Message, error) {
+// selectPage returns the messages of a page, and one more if there are more.
+func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Message, error) {
 	w := q.where(ws)
-	order := "created_at DESC, id DESC"
-	if place != nil {
-		beyond := "<"
-		if q.Before != "" {
-			beyond, order = ">", "created_at, id"
-		}
-		w.args = append(w.args, place.CreatedAt, place.ID)
-		w.conditions = append(w.conditions, fmt.Sprintf("(created_at, id) %s ($%d, $%d)", beyond, len(w.args)-1, len(w.args)))
-	}
-	w.args = append(w.args, q.Limit+1, q.Offset)
-	rows, err := db.All(tx, scanMessage, fmt.Sprintf(`
+	condition, args := part.Where(w.text(), w.args, "created_at", "id")
+	args = append(args, q.Limit+1, q.Offset)
+	return db.All(tx, scanMessage, fmt.Sprintf(`
 		SELECT `+messageColumns+` FROM inbound_received
 		WHERE %s
 		ORDER BY %s
-		LIMIT $%d OFFSET $%d`, w.text(), order, len(w.args)-1, len(w.args)), w.args...)
-	if q.Before != "" {
-		extra := max(len(rows)-q.Limit, 0)
-		slices.Reverse(rows)
-		rows = append(rows[extra:], rows[:extra]...) // the one too many stays last
-	}
-	return rows, err
+		LIMIT $%d OFFSET $%d`, condition, part.Order("created_at", "id"), len(args)-1, len(args)), args...)
 }
 
 // countList counts what a list has in all. nil means more than are counted.

@@ -63,31 +63,21 @@ func selectRulesOf(tx *db.Tx, ws space.ID, addresses []string) (map[string]Rule,
 	return found, err
 }
 
-// rulesAsked is the condition of a list of rules; its arguments are those of askedRules.
-const rulesAsked = `workspace_id = $1 AND ($2 = '' OR CAST(domain_id AS TEXT) = $2) AND ($3 = '' OR ($3 = 'true') = enabled)`
-
-func askedRules(ws space.ID, domainID string, enabled *bool) []any {
-	wanted := ""
-	if enabled != nil {
-		wanted = fmt.Sprint(*enabled)
-	}
-	return []any{ws, domainID, wanted}
-}
-
 // selectRulePage returns the rules of a page, and one more if there are more.
-func selectRulePage(tx *db.Tx, ws space.ID, domainID string, enabled *bool, q api.PageQuery, part db.Keyset) ([]Rule, error) {
-	condition, args := part.Where(rulesAsked, append(askedRules(ws, domainID, enabled), q.Limit+1, q.Offset), "created_at", "id")
-	return db.All(tx, scanRule, `
+func selectRulePage(tx *db.Tx, w *where, q api.PageQuery, part db.Keyset) ([]Rule, error) {
+	condition, args := part.Where(w.text(), w.args, "created_at", "id")
+	args = append(args, q.Limit+1, q.Offset)
+	return db.All(tx, scanRule, fmt.Sprintf(`
 		SELECT `+ruleColumns+` FROM inbound_rule
-		WHERE `+condition+`
-		ORDER BY `+part.Order("created_at", "id")+`
-		LIMIT $4 OFFSET $5`, args...)
+		WHERE %s
+		ORDER BY %s
+		LIMIT $%d OFFSET $%d`, condition, part.Order("created_at", "id"), len(args)-1, len(args)), args...)
 }
 
-func countRulePage(tx *db.Tx, ws space.ID, domainID string, enabled *bool) (int64, error) {
+func countRulePage(tx *db.Tx, w *where) (int64, error) {
 	return db.One(tx, db.Value[int64], `
 		SELECT COUNT(*) FROM inbound_rule
-		WHERE `+rulesAsked, askedRules(ws, domainID, enabled)...)
+		WHERE `+w.text(), w.args...)
 }
 
 func updateRule(tx *db.Tx, r Rule) error {

@@ -1,6 +1,8 @@
 package inbound
 
 import (
+	"time"
+
 	"postrider/platform/api"
 	"postrider/product/domain"
 	"postrider/product/email"
@@ -101,6 +103,9 @@ func newRow(m Message, passedOn []forwarded) Row {
 	}
 	return row
 }
+
+// place is where a page after the message begins.
+func (r Row) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
 
 func fileRecords(files []File) []fileRecord {
 	records := make([]fileRecord, len(files))

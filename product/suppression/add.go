@@ -30,7 +30,7 @@ type Entry struct {
 type BounceDetail struct {
 	Class    string `json:"class"`
 	Category string `json:"category"`
-	SMTPCode int    `json:"smtp_code"`
+	SMTPCode *int   `json:"smtp_code"`
 	Enhanced string `json:"enhanced_code"`
 	Message  string `json:"message"`
 }

@@ -120,7 +120,7 @@ func TestFiveFullMailboxesInAMonthSuppress(t *testing.T) {
 				var entries []suppression.Entry
 				for _, id := range ids {
 					entries = append(entries, suppression.Entry{Workspace: h.Workspace, Address: email, Reason: suppression.Bounce, EmailID: id,
-						Detail: suppression.BounceDetail{Class: "soft", Category: "mailbox_full", SMTPCode: 552, Enhanced: "5.2.2"}})
+						Detail: suppression.BounceDetail{Class: "soft", Category: "mailbox_full", SMTPCode: new(552), Enhanced: "5.2.2"}})
 				}
 				added, err = h.list.NoteSoftBounces(tx, entries)
 				return err

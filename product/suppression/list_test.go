@@ -264,7 +264,7 @@ func TestEventsTellWhatTheCatalogueSays(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		email := h.App.World.NewID()
 		added := h.add(suppression.Entry{Workspace: h.Workspace, Address: "Gone@example.net", Reason: suppression.Bounce, EmailID: email, DomainID: h.DomainID,
-			Detail: suppression.BounceDetail{Class: "hard", Category: "no_mailbox", SMTPCode: 550, Enhanced: "5.1.1", Message: "550 5.1.1 user unknown"}})
+			Detail: suppression.BounceDetail{Class: "hard", Category: "no_mailbox", SMTPCode: new(550), Enhanced: "5.1.1", Message: "550 5.1.1 user unknown"}})
 
 		entry := h.must(200, "GET", "/suppressions/gone@example.net", nil)
 		told := h.events(string(added[0].ID))

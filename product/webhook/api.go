@@ -45,7 +45,7 @@ func (s *Service) endpointRoutes() []api.Route {
 func (s *Service) deliveryRoutes() []api.Route {
 	return []api.Route{
 		{Method: http.MethodPost, Path: "/webhooks/{id}/test", Scope: "webhook:manage", Bucket: api.BucketWebhookTest, Success: 202,
-			Errors:  []*api.Error{api.ErrNotFound, api.ErrInvalidState},
+			Errors:  []*api.Error{api.ErrNotFound, api.ErrInvalidState, api.ErrDomainNotAllowed},
 			Summary: "Queue a signed test event.", Handler: api.Handle(s.handleTest)},
 		{Method: http.MethodPost, Path: "/webhooks/{id}/test/live", Scope: "webhook:manage", Access: api.SessionOnly, FreshTwoFactor: true,
 			Bucket: api.BucketWebhookTest, Errors: []*api.Error{api.ErrNotFound},
@@ -158,7 +158,7 @@ func (s *Service) handleDelivery(ctx context.Context, caller api.Caller, r struc
 	ID string `path:"id" doc:"Id of the delivery." example:"0193a1ef-1610-7000-8000-0000000000f1"`
 }) (detail deliveryDetail, err error) {
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		d, err := findDelivery(tx, caller.Workspace, r.ID)
+		d, err := s.findDeliveryFor(tx, caller, r.ID)
 		if err != nil {
 			return err
 		}

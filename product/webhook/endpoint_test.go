@@ -263,6 +263,7 @@ func TestAKeyOfSomeDomainsCannotListenToOthers(t *testing.T) {
 			"both":         h.CallAs(token, "POST", "/webhooks", body(h.DomainID, other), nil),
 			"widen":        h.CallAs(token, "PATCH", "/webhooks/"+made.Text("id"), fields{"domain_ids": []string{}}, nil),
 			"take over":    h.CallAs(token, "PATCH", "/webhooks/"+wide, fields{"url": "https://evil.example.com/"}, nil),
+			"try wider":    h.CallAs(token, "POST", "/webhooks/"+wide+"/test", fields{}, nil),
 			"delete wider": h.CallAs(token, "DELETE", "/webhooks/"+wide, nil, nil),
 		} {
 			if answer.Status != 403 || answer.Text("error", "code") != "domain_not_allowed" {
@@ -308,5 +309,14 @@ func TestAKeyOfSomeDomainsSeesOnlyItsOwnWebhooksAndDeliveries(t *testing.T) {
 		if got := seen(mine, "/webhooks/"+wide+"/deliveries", "id"); got != "" {
 			t.Errorf("deliveries of another webhook: %s", got)
 		}
+		for webhook, want := range map[string]int{own: 200, wide: 404} {
+			path := "/webhook-deliveries/" + seen(h.Key, "/webhook-deliveries?webhook_id="+webhook, "id")
+			h.check(200, "GET", path, h.CallAs(h.Key, "GET", path, nil, nil))
+			h.check(want, "GET", path, h.CallAs(mine, "GET", path, nil, nil))
+			h.check(404, "GET", path, h.CallAs(theirs, "GET", path, nil, nil))
+		}
+		h.must(200, "DELETE", "/webhooks/"+own, nil)
+		gone := "/webhook-deliveries/" + seen(h.Key, "/webhook-deliveries?webhook_id="+own, "id")
+		h.check(404, "GET", gone, h.CallAs(mine, "GET", gone, nil, nil))
 	})
 }

@@ -56,6 +56,9 @@ func (s *Service) Test(ctx context.Context, caller api.Caller, id string, t Tria
 		if err != nil {
 			return err
 		}
+		if err := mayManage(caller, e); err != nil {
+			return err
+		}
 		if d, body, err = s.trial(&e, t, tx.Now()); err != nil {
 			return err
 		}
@@ -168,6 +171,20 @@ func findDelivery(tx *db.Tx, ws space.ID, id string) (Delivery, error) {
 	d, err := selectDelivery(tx, ws, DeliveryID(id))
 	if errors.Is(err, db.ErrNotFound) {
 		return d, ErrDeliveryNotFound
+	}
+	return d, err
+}
+
+// findDeliveryFor is findDelivery for what a caller may see: for a key that is restricted to some domains, what went to a webhook that it
+// may not manage, or to one that is gone, is not there, as in the list.
+func (s *Service) findDeliveryFor(tx *db.Tx, caller api.Caller, id string) (Delivery, error) {
+	d, err := findDelivery(tx, caller.Workspace, id)
+	if err != nil || len(caller.DomainIDs) == 0 {
+		return d, err
+	}
+	e, err := s.find(tx, caller.Workspace, string(d.Webhook))
+	if errors.Is(err, ErrNotFound) || err == nil && mayManage(caller, e) != nil {
+		return Delivery{}, ErrDeliveryNotFound
 	}
 	return d, err
 }

@@ -27,9 +27,12 @@ var SystemEvents = []string{"system:contact.created", "system:contact.updated", 
 
 var eventForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:-]{0,99}$`)
 
+// routes are parts of paths under /events, where an event could not be asked for by such a name.
+var routes = []string{"send", "stream"}
+
 // ValidEventName tells whether customers may use a name for an event of their own.
 func ValidEventName(name string) bool {
-	return eventForm.MatchString(name) && !strings.HasPrefix(name, SystemPrefix) && !strings.HasPrefix(name, "resend:") && name != "send"
+	return eventForm.MatchString(name) && !strings.HasPrefix(name, SystemPrefix) && !strings.HasPrefix(name, "resend:") && !slices.Contains(routes, name)
 }
 
 // wire is every field that some step has.

@@ -152,7 +152,7 @@ func TestHoldsAreBoundedAndThePastOnesGoFirst(t *testing.T) {
 	}
 	b.move(2 * time.Minute)
 	b.add(example, "ann", shape.Transactional)
-	b.refused(b.one(), said(550, "5.7.1", "listed in zen.spamhaus.org"))
+	b.refused(b.one(), said(550, "5.7.1", "client host [192.0.2.1] listed in zen.spamhaus.org"))
 	if n := b.Sizes()["holds"]; n != 40_002 {
 		t.Errorf("%d holds after some have ended", n)
 	}

@@ -54,7 +54,7 @@ func TestPathsAreExplainedInWords(t *testing.T) {
 		}, "mx.example.net: 1 of 1 connection, slowed to a message every 60 seconds and 1 connection until 15:30 because 451-4.3.2"},
 		{"a block list", example, func(b *bench) {
 			b.add(example, "ann", shape.Transactional)
-			b.refused(b.one(), said(550, "5.7.1", "listed in zen.spamhaus.org"))
+			b.refused(b.one(), said(550, "5.7.1", "client host [192.0.2.1] listed in zen.spamhaus.org"))
 		}, "mx.example.net: 1 of 2 connections, this source is not used here until 18:00 because 550-5.7.1"},
 		{"limits", google, func(b *bench) {
 			b.Adjust(b.now, google, shape.Limits{Connections: 3}, "warming up", noon.Add(time.Hour))

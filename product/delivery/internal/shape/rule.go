@@ -81,15 +81,28 @@ func (r *Rule) fits(reply Reply, line string) bool {
 	return r.says == nil || r.says.MatchString(line)
 }
 
+// addresses are those of mailboxes. Servers repeat them, and whoever sends chooses them: they must not be read as the server's words.
+var addresses = regexp.MustCompile(`("[^"]*"|[^\s<>"]+)@[^\s<>]+`)
+
 // match returns the first rule that fits a refusal, or nil. Only what a server said may be asked about.
 func (p *Provider) match(reply Reply) *Rule {
-	line := strconv.Itoa(reply.Code) + " " + reply.Enhanced + " " + reply.Text[:min(len(reply.Text), maxReply)]
+	line := strconv.Itoa(reply.Code) + " " + reply.Enhanced + " " + addresses.ReplaceAllString(reply.Text[:min(len(reply.Text), maxReply)], "")
 	for i := range p.Rules {
 		if p.Rules[i].fits(reply, line) {
 			return &p.Rules[i]
 		}
 	}
 	return nil
+}
+
+// BlocksSource tells whether a reply names the address that the mail came from as blocked: from another one it may be welcome. A refusal
+// of what the mail says, or of the domain in its sender, would follow the mail from source to source.
+func (p *Provider) BlocksSource(reply Reply) bool {
+	if reply.Speaker != TheServer {
+		return false
+	}
+	rule := p.match(reply)
+	return rule != nil && rule.Action == QuarantineSource
 }
 
 // Cause is the reply that made us hold back.

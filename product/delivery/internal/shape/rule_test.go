@@ -1,10 +1,12 @@
 package shape_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"postrider/mail/report"
 	"postrider/product/delivery/internal/shape"
 )
 
@@ -51,6 +53,68 @@ func TestWhatProvidersSayIsHeeded(t *testing.T) {
 			t.Errorf("%s: %+v", test.name, holds)
 		case test.kind != "" && (len(holds) != 1 || holds[0].Kind != test.kind || holds[0].Until.Sub(holds[0].From) != test.held || holds[0].Path != test.path):
 			t.Errorf("%s: %+v", test.name, holds)
+		}
+	}
+}
+
+func TestOnlyAReplyThatNamesTheAddressAsBlockedKeepsASourceFromASite(t *testing.T) {
+	t.Parallel()
+	const source, tenant, nobody = "source", "tenant", "nobody"
+	for text, want := range map[string]string{
+		"554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org; https://www.spamhaus.org/query/ip/192.0.2.1":                       source,
+		"554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using bl.spamcop.net; Blocked - see https://www.spamcop.net/bl.shtml?192.0.2.1":            source,
+		"554 5.7.1 Service unavailable; Client host [192.0.2.1] blocked using Barracuda Reputation; http://www.barracudanetworks.com/reputation/?r=1&ip=192.0.2.1": source,
+		"553 5.7.1 [BL21] Connections will not be accepted from 192.0.2.1, because the ip is in Spamhaus's list; see http://postmaster.yahoo.com/550-bl23.html":    source,
+		"553 5.7.1 [BL21] Connections not accepted from IP addresses on Spamhaus PBL":                                                                              source,
+		"554 mx.example.test: your IP is on our blacklist": source,
+		"550 5.7.1 Unfortunately, messages from [192.0.2.1] weren't sent. Please contact your Internet service provider since part of their network is on our block list (S3140).":                                             source,
+		"550 5.7.1 Unfortunately, messages from [192.0.2.1] weren't sent. Please contact your Internet service provider since part of their network is on our block list (S3150).":                                             source,
+		"550 5.7.606 Access denied, banned sending IP [192.0.2.1]. To request removal from this list please visit https://sender.office.com/":                                                                                  source,
+		"550 5.7.511 Access denied, banned sender[192.0.2.1]. To request removal from this list please forward this message to delist@messaging.microsoft.com":                                                                 source,
+		"550 5.7.28 [192.0.2.1] Our system has detected an unusual rate of unsolicited mail originating from your IP address. To protect our users from spam, mail sent from your IP address has been blocked.":                source,
+		"550 5.7.1 [192.0.2.1 19] Our system has detected that this message is likely suspicious due to the very low reputation of the sending IP address. To best protect our users from spam, the message has been blocked.": source,
+		"553 5.3.0 flpd DNSBL:RBL 521< 192.0.2.1 >_is_blocked. For assistance forward this error to abuse_rbl@abuse-att.net":                                                                                                   source,
+		"554 resimta-po-11v 192.0.2.1 Comcast block for spam. Please see http://postmaster.comcast.net/smtp-error-codes.php#BL000000":                                                                                          source,
+		"421 4.7.1 Service unavailable; Client host [192.0.2.1] blocked using zen.spamhaus.org":                                                                                                                                source,
+
+		"550 5.7.1 [192.0.2.1 19] Our system has detected that this message is likely suspicious due to the very low reputation of the sending domain. To best protect our users from spam, the message has been blocked.":           tenant,
+		"421 4.7.0 [192.0.2.1 15] Our system has detected that this message is suspicious due to the very low reputation of the sending domain. To best protect our users from spam, the message has been temporarily rate limited.": tenant,
+		"550 5.7.28 Our system has detected an unusual rate of unsolicited mail originating from your SPF domain [acme.test]. To protect our users from spam, mail sent from your domain has been blocked.":                          tenant,
+		"554 5.7.1 Service unavailable; Sender address [hello@acme.test] blocked using dbl.spamhaus.org; https://www.spamhaus.org/query/domain/acme.test":                                                                            tenant,
+		"550 5.7.1 Message rejected as spam: a link to it is listed in SURBL, see http://www.surbl.org/":                                                                                                                             tenant,
+
+		"550 5.7.1 [192.0.2.1 12] Our system has detected that this message is likely unsolicited mail. To reduce the amount of spam sent to Gmail, this message has been blocked.": nobody,
+		"554 5.7.1 [CS01] Message rejected due to local policy. Please visit https://support.apple.com/en-us/HT204137":                                                              nobody,
+		"554 5.7.1 The message was blocked by the content filter as spam":                                                                                                           nobody,
+		"550 High probability of spam": nobody,
+		"550 5.7.1 <\"client host blocked using\"@example.test>: message refused as spam": nobody,
+		"550 5.7.1 <ip-blacklist@example.test>: message refused as spam":                  nobody,
+	} {
+		b := newBench(t, shape.Config{})
+		code, rest, _ := strings.Cut(text, " ")
+		number, err := strconv.Atoi(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reply := said(number, report.ParseEnhanced(rest), rest)
+		b.addMany(3, example, "ann", shape.Transactional)
+		for w, ok := b.Next(b.now); ok; w, ok = b.Next(b.now) {
+			b.refused(w, reply)
+		}
+		got := nobody
+		for _, h := range b.Snapshot(b.now).Holds {
+			switch {
+			case h.Kind == shape.Resting:
+			case h.Kind == shape.Quarantined && h.Tenant == "":
+				got = source
+			case h.Kind == shape.Suspended && h.Tenant == "ann":
+				got = tenant
+			default:
+				t.Errorf("%s: %+v", text, h)
+			}
+		}
+		if got != want || shape.Shipped().Provider(example.Site).BlocksSource(reply) != (want == source) {
+			t.Errorf("%s\n\tis held against the %s, want the %s", text, got, want)
 		}
 	}
 }

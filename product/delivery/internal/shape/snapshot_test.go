@@ -58,7 +58,7 @@ func TestARestartKeepsSuspensionsCircuitsQuarantinesAndOrders(t *testing.T) {
 	}
 	listed := shape.Path{Source: "192.0.2.1", Site: "yahoo"}
 	b.add(listed, "ann", shape.Transactional)
-	b.refused(b.one(), said(550, "5.7.1", "listed in zen.spamhaus.org"))
+	b.refused(b.one(), said(550, "5.7.1", "client host [192.0.2.1] listed in zen.spamhaus.org"))
 	stopped := shape.Path{Site: "orange"}
 	if err := b.Suspend(b.now, stopped, "", "strike", b.now.Add(24*time.Hour)); err != nil {
 		t.Fatal(err)
