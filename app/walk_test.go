@@ -149,7 +149,7 @@ func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
 				id = "shop_4711"
 			}
 			valid := map[string]any{"scheduled_at": "in 10 minutes", "enabled": true, "name": "x", "domain": "x.test", "html": "x", "read": true,
-				"topics": []any{map[string]any{"id": nobody, "subscription": "opt_in"}}, "contact_ids": []string{nobody}, "value": "x"}
+				"topics": []any{map[string]any{"id": nobody, "subscription": "opt_in"}}, "contact_ids": []string{nobody}, "value": "x", "topic_id": nobody, "list_id": nobody}
 			header := map[string]string{"X-Request-Id": "the-same-id"}
 			foreign := in.CallAs(stranger, route.Method, at(route, id), valid, header)
 			missing := in.CallAs(stranger, route.Method, at(route, nobody), valid, header)
