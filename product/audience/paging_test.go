@@ -5,26 +5,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"postrider/app/apptest"
+	"postrider/app/apptest/pages"
 )
 
-// walk follows next_cursor through a list in pages of two, and returns a column of all rows.
 func (h *house) walk(path, column string) string {
 	h.t.Helper()
-	var all []string
-	for cursor := ""; ; {
-		page := h.must(200, "GET", path+"limit=2"+cursor, nil)
-		if rows := page.Column(column); rows != "" {
-			all = append(all, rows)
-		}
-		next := page.Text("next_cursor")
-		if page.Body["has_more"] != (next != "") || len(all) > 10 {
-			h.t.Fatalf("%s: %s", path, page.Raw)
-		}
-		if next == "" {
-			return strings.Join(all, " ")
-		}
-		cursor = "&cursor=" + next
-	}
+	return pages.Walk(h.t, func(at string) apptest.Answer { return h.must(200, "GET", at, nil) }, path, column)
 }
 
 func TestEveryListOfTheAudienceIsFollowedByCursorInEitherOrder(t *testing.T) {
