@@ -67,17 +67,7 @@ func (h *house) property(key, kind string) string {
 // follow lets every follower of events catch up.
 func (h *house) follow() {
 	h.t.Helper()
-	for _, f := range h.App.Followers() {
-		for {
-			busy, err := f.Step(context.Background(), h.App.DB)
-			if err != nil {
-				h.t.Fatal(err)
-			}
-			if !busy {
-				break
-			}
-		}
-	}
+	h.CatchUp(h.App.Followers())
 }
 
 // work lets the workers of the audience do what is due.

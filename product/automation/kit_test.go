@@ -47,9 +47,7 @@ func (h house) must(status int, method, path string, body any) apptest.Answer {
 func (h house) work() {
 	h.t.Helper()
 	for range 5 {
-		for _, f := range h.App.Automations.Followers() {
-			h.rest(func(ctx context.Context) (bool, error) { return f.Step(ctx, h.App.DB) })
-		}
+		h.CatchUp(h.App.Automations.Followers())
 		for _, w := range h.App.Automations.Workers() {
 			h.rest(w.Step)
 		}

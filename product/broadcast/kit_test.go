@@ -127,17 +127,7 @@ func (h *house) hand() {
 // follow lets every follower of events catch up.
 func (h *house) follow() {
 	h.t.Helper()
-	for _, f := range h.App.Followers() {
-		for {
-			busy, err := f.Step(context.Background(), h.App.DB)
-			if err != nil {
-				h.t.Fatal(err)
-			}
-			if !busy {
-				break
-			}
-		}
-	}
+	h.CatchUp(h.App.Followers())
 }
 
 // finish hands everything over, delivers it and follows what happened.

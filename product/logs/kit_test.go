@@ -19,14 +19,7 @@ func settle(t testing.TB, in *apptest.Installation) {
 	if err := in.App.Logs.Flush(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range in.App.Logs.Followers() {
-		for busy := true; busy; {
-			var err error
-			if busy, err = f.Step(context.Background(), in.App.DB); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	in.CatchUp(in.App.Logs.Followers())
 }
 
 // list returns the entries that a query finds, as rows.

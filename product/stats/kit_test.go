@@ -23,17 +23,7 @@ type fields = map[string]any
 // follow lets the follower of events count everything that has happened.
 func follow(t testing.TB, in *apptest.Installation) {
 	t.Helper()
-	for _, f := range in.App.Stats.Followers() {
-		for {
-			busy, err := f.Step(context.Background(), in.App.DB)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !busy {
-				break
-			}
-		}
-	}
+	in.CatchUp(in.App.Stats.Followers())
 }
 
 // get asks for statistics, which must be told.

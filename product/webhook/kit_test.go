@@ -106,9 +106,7 @@ func (h house) happen(kind string, count int, more ...func(*event.Event)) []stri
 // follow turns what happened into deliveries.
 func (h house) follow() {
 	h.t.Helper()
-	for _, f := range h.App.Webhooks.Followers() {
-		h.rest(func(ctx context.Context) (bool, error) { return f.Step(ctx, h.App.DB) })
-	}
+	h.CatchUp(h.App.Webhooks.Followers())
 }
 
 // work follows what happened and lets everything that is due be posted and settled.
