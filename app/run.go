@@ -112,6 +112,9 @@ func (s *server) mailCertificate() *x509.Certificate {
 func (s *server) run(ctx context.Context) error {
 	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
+	if err := s.app.Accounts.CheckPlans(ctx); err != nil {
+		return err
+	}
 	if err := s.app.Delivery.Start(working); err != nil {
 		return err
 	}

@@ -128,14 +128,24 @@ type workspacePlan struct {
 	plan      plan.Name
 }
 
+func scanWorkspacePlan(s db.Scanner) (p workspacePlan, err error) {
+	err = s.Scan(&p.workspace, &p.plan)
+	return p, err
+}
+
 // selectPlans serves work across workspaces.
 func selectPlans(tx *db.Tx, workspaces []space.ID) ([]workspacePlan, error) {
-	return db.All(tx, func(s db.Scanner) (p workspacePlan, err error) {
-		err = s.Scan(&p.workspace, &p.plan)
-		return p, err
-	}, `
+	return db.All(tx, scanWorkspacePlan, `
 		SELECT id, plan FROM account_workspace
 		WHERE id {in $1}`, workspaces)
+}
+
+// selectPlansInUse returns one workspace of every plan that has any.
+func selectPlansInUse(tx *db.Tx) ([]workspacePlan, error) {
+	return db.All(tx, scanWorkspacePlan, `
+		SELECT MIN(id), plan FROM account_workspace
+		GROUP BY plan
+		ORDER BY plan`)
 }
 
 func selectVerifiedOwners(tx *db.Tx, ws space.ID) ([]string, error) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -129,6 +130,25 @@ func (s *Service) SetPlan(ctx context.Context, ws space.ID, name plan.Name) erro
 		return err
 	}
 	return s.administer(ctx, ws, PlanChanged, func(tx *db.Tx) (bool, error) { return updatePlan(tx, ws, name) })
+}
+
+// CheckPlans refuses an installation whose plans lack one that a workspace is on: that workspace could not send, and would learn it
+// mail by mail.
+func (s *Service) CheckPlans(ctx context.Context) error {
+	var used []workspacePlan
+	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		used, err = selectPlansInUse(tx)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, u := range used {
+		if _, err := s.plans.Get(u.plan); err != nil {
+			return fmt.Errorf("workspace %s: %w; put it back, or move the workspace: postrider plan set --workspace %s --plan NAME", u.workspace, err, u.workspace)
+		}
+	}
+	return nil
 }
 
 // Suspend stops a workspace: its keys are refused, and its people see the reason.

@@ -28,7 +28,7 @@ var (
 func (s *Service) Get(name Name) (Plan, error) {
 	p, ok := s.plans[name]
 	if !ok {
-		return Plan{}, fmt.Errorf("plan %q does not exist", name)
+		return Plan{}, fmt.Errorf("there is no plan %q among those shipped and those that --plans names", name)
 	}
 	return p, nil
 }
