@@ -134,12 +134,7 @@ func (h *hot) live() {
 	later["scheduled_at"] = h.Clock.Now().Add(time.Hour).Format(time.RFC3339)
 	h.call(http.StatusAccepted, http.MethodPost, "/emails", later, "")
 	h.call(http.StatusAccepted, http.MethodPost, "/broadcasts", map[string]any{"name": "News", "audience_id": h.list, "from": "news@hot.test", "subject": "News", "html": "<p>Hi</p>", "send": true}, "")
-	for busy := true; busy; {
-		var err error
-		if busy, err = h.App.Broadcasts.Step(ctx); err != nil {
-			h.t.Fatal(err)
-		}
-	}
+	h.Finish(h.App.Broadcasts.Step)
 	h.Deliver()
 	workers := append(h.App.Workers(), h.App.Logs.Writer())
 	for range 6 {
@@ -163,7 +158,7 @@ func (h *hot) look() {
 		"/emails?limit=50", "/emails?limit=50&search=user77", "/emails?search=user7", "/emails?status=bounced", "/emails?status=delivered", "/emails?to=user77@example.net",
 		"/emails?since=" + h.Clock.Now().Add(-time.Hour).Format(time.RFC3339), "/emails/" + h.last, "/emails/" + h.last + "/events", "/emails/" + h.last + "/attempts",
 		"/suppressions?limit=50", "/suppressions/nobody@example.net", "/suppressions?search=person77", "/api-keys", "/domains", "/webhooks", "/webhook-deliveries",
-		"/logs?limit=50", "/logs?search=user77", "/logs?kind=api_request", "/logs?email_id=" + h.last, "/stats/overview", "/limits",
+		"/logs?limit=50", "/logs?search=user77", "/logs?kind=api_request", "/logs?level=error", "/logs?status=5xx", "/logs?kind=domain,auth", "/logs?email_id=" + h.last, "/stats/overview", "/limits",
 	} {
 		answer := h.Browse(http.MethodGet, "/v1"+path, nil)
 		if answer.Status != http.StatusOK {

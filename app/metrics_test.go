@@ -79,14 +79,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		if age := got[`postrider_queue_age_seconds{lane="mail"}`]; age < 59 || age > 120 {
 			t.Errorf("the oldest mail has waited %v seconds", age)
 		}
-		for _, f := range in.App.Followers() {
-			for busy := true; busy; {
-				var err error
-				if busy, err = f.Step(t.Context(), in.App.DB); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		in.CatchUp(in.App.Followers())
 		for name, value := range scrape(t, in) {
 			if strings.HasPrefix(name, "postrider_follower_behind") && value != 0 && !strings.Contains(name, "webhook") {
 				t.Errorf("after all have followed, %s is %v", name, value)

@@ -71,14 +71,7 @@ func shelves(t *testing.T, in *apptest.Installation) []shelf {
 	sent := in.Must(202, "POST", "/emails", map[string]any{"from": "hello@acme.test", "to": []string{"ann@example.net", "bob@example.net", "eve@example.net"},
 		"subject": "Three", "text": "x", "attachments": files})
 	in.Deliver()
-	for _, f := range in.App.Webhooks.Followers() {
-		for busy := true; busy; {
-			var err error
-			if busy, err = f.Step(context.Background(), in.App.DB); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	in.CatchUp(in.App.Webhooks.Followers())
 	hook, _, _ := strings.Cut(in.Call("GET", "/webhooks", nil).Column("id"), " ")
 	if err := in.App.Logs.Flush(context.Background()); err != nil {
 		t.Fatal(err)

@@ -126,11 +126,7 @@ func TestForeignAndMissingThingsAreOneAnswer(t *testing.T) {
 			"templates":          in.Call(http.MethodPost, "/templates", map[string]any{"name": "Welcome", "subject": "Hi", "html": "<p>Hi</p>"}).Text("id")}
 		things["audiences"] = things["audience"]
 		things["logs"] = things["emails"] // the entry of a mail has its id
-		for _, f := range in.App.Logs.Followers() {
-			if _, err := f.Step(context.Background(), in.App.DB); err != nil {
-				t.Fatal(err)
-			}
-		}
+		in.CatchUp(in.App.Logs.Followers())
 		_, stranger := in.NewWorkspace(plan.Unlimited)
 		for _, route := range public(in) {
 			if route.Access != api.Keyed || !strings.Contains(route.Path, "{") {

@@ -74,12 +74,7 @@ func (h *house) follow() {
 func (h *house) work() {
 	h.t.Helper()
 	for _, w := range h.App.Audience.Workers() {
-		for busy := true; busy; {
-			var err error
-			if busy, err = w.Step(context.Background()); err != nil {
-				h.t.Fatal(err)
-			}
-		}
+		h.Finish(w.Step)
 	}
 }
 

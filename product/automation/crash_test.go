@@ -41,7 +41,7 @@ func TestAProcessThatDiesAfterEveryStepRepeatsNothingThatIsSeen(t *testing.T) {
 				}
 			}
 		}
-		h.rest(h.restart(apptest.NodeID).Step)
+		h.Finish(h.restart(apptest.NodeID).Step)
 		for _, run := range runs {
 			if got := h.run(id, run).Text("status"); got != "completed" {
 				t.Errorf("run %s", h.run(id, run).Raw)
@@ -73,17 +73,17 @@ func TestARunOfADeadNodeIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 			t.Fatal(err)
 		}
 		other := h.restart("00000000-0000-7000-8000-00000000000b")
-		h.rest(other.Step)
+		h.Finish(other.Step)
 		if got := h.run(id, run).Text("status"); got != "running" || len(server.requests()) != 1 {
 			t.Fatalf("%s, %d requests", got, len(server.requests()))
 		}
 		h.Clock.Advance(2 * time.Minute)
 		for _, w := range other.Workers() {
 			if w.Name == "automation leases" {
-				h.rest(w.Step)
+				h.Finish(w.Step)
 			}
 		}
-		h.rest(other.Step)
+		h.Finish(other.Step)
 		asked := server.requests()
 		if got := h.run(id, run).Text("status"); got != "completed" || len(asked) != 2 || asked[0].Get("Idempotency-Key") != asked[1].Get("Idempotency-Key") {
 			t.Errorf("%s, %d requests", got, len(asked))

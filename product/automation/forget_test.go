@@ -26,7 +26,7 @@ func TestAPersonWhoIsForgottenLeavesOnlyThatThereWereRuns(t *testing.T) {
 		ann := h.must(200, "GET", "/contacts/ann@example.net", nil).Text("id")
 		h.must(202, "POST", "/audience/contacts/"+ann+"/erase", nil)
 		for _, w := range h.App.Audience.Workers() {
-			h.rest(w.Step)
+			h.Finish(w.Step)
 		}
 		h.Clock.Advance(4 * 24 * time.Hour)
 		h.work()

@@ -63,7 +63,7 @@ func TestWhoBeganTooOftenBeginsAgainAnHourLater(t *testing.T) {
 		began := 0
 		for range 103 {
 			began += len(h.send("go", "ann@example.net", nil))
-			h.rest(h.App.Automations.Step)
+			h.Finish(h.App.Automations.Step)
 		}
 		if began != 101 { // the last of them says that there were too many
 			t.Fatalf("%d runs within an hour", began)

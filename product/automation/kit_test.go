@@ -1,7 +1,6 @@
 package automation_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
@@ -49,24 +48,9 @@ func (h house) work() {
 	for range 5 {
 		h.CatchUp(h.App.Automations.Followers())
 		for _, w := range h.App.Automations.Workers() {
-			h.rest(w.Step)
+			h.Finish(w.Step)
 		}
 	}
-}
-
-func (h house) rest(step func(context.Context) (bool, error)) {
-	h.t.Helper()
-	const most = 3000
-	for range most {
-		busy, err := step(context.Background())
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		if !busy {
-			return
-		}
-	}
-	h.t.Fatal("the worker never rests")
 }
 
 func step(key, kind string, config fields) fields {

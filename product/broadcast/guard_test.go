@@ -104,12 +104,7 @@ func TestAPersonWhoIsForgottenIsNotNamedByBroadcasts(t *testing.T) {
 			h.must(202, "POST", "/audience/contacts/"+who+"/erase", nil)
 		}
 		for _, w := range h.App.Audience.Workers() {
-			for busy := true; busy; {
-				var err error
-				if busy, err = w.Step(context.Background()); err != nil {
-					t.Fatal(err)
-				}
-			}
+			h.Finish(w.Step)
 		}
 
 		if got := h.roster(over, ""); got != "bob delivered, forgotten bounced (hard_bounce), forgotten delivered" {

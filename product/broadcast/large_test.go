@@ -98,12 +98,7 @@ func TestALargeBroadcastIsGoneAtOnceAndItsRowsPageByPage(t *testing.T) {
 		}
 
 		other := h.on(h.App.DB, "another-node") // the one that answered has died
-		for busy := true; busy; {
-			var err error
-			if busy, err = other.Step(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+		h.Finish(other.Step)
 		if got := h.rowsOf(id); got != 0 {
 			t.Errorf("%d rows stay", got)
 		}
@@ -132,12 +127,7 @@ func TestThoseWhoFailedInALargeBroadcastWaitAgainPageByPage(t *testing.T) {
 		}
 		h.must(409, "POST", "/broadcasts/"+id+"/retry", nil)
 		other := h.on(h.App.DB, "another-node")
-		for busy := true; busy; {
-			var err error
-			if busy, err = other.Step(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+		h.Finish(other.Step)
 		h.finish()
 		if got := h.stats(id, "recipients", "queued", "delivered", "skipped", "failed"); got != "recipients 4501, queued 0, delivered 1, skipped 4500, failed 0" {
 			t.Errorf("after: %s", got)

@@ -34,11 +34,7 @@ func TestAMessageThatIsCalledBackDuringTheConversationDoesNotEnd(t *testing.T) {
 		ctx, stop := context.WithCancel(context.Background())
 		t.Cleanup(stop)
 		go server.Serve(ctx, listener)
-		for busy := true; busy; {
-			if busy, err = in.App.Broadcasts.Step(t.Context()); err != nil {
-				t.Fatal(err)
-			}
-		}
+		in.Finish(in.App.Broadcasts.Step)
 		mails, _ := in.Must(200, "GET", "/emails?broadcast_id="+id, nil).Body["data"].([]any)
 		if len(mails) != 1 {
 			t.Fatalf("%d mails", len(mails))

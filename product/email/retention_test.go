@@ -1,7 +1,6 @@
 package email_test
 
 import (
-	"context"
 	"net/http"
 	"strings"
 	"testing"
@@ -32,12 +31,7 @@ func TestWhatEmailsSayIsForgottenAfterTheTimeOfThePlan(t *testing.T) {
 			return string(in.CallAs(key, http.MethodGet, "/emails/"+id, nil, nil).Raw)
 		}
 		sweep := func() {
-			for busy := true; busy; {
-				var err error
-				if busy, err = in.App.Emails.SweepContents(context.Background()); err != nil {
-					t.Fatal(err)
-				}
-			}
+			in.Finish(in.App.Emails.SweepContents)
 		}
 		old, kept := send(nil), in.Send("ann@example.net") // that of a plan without end
 		later := send(fields{"scheduled_at": in.Clock.Now().Add(10 * 24 * time.Hour).UTC().Format(time.RFC3339)})

@@ -51,22 +51,9 @@ func happen(t *testing.T, in *apptest.Installation, of subject, kind string, cou
 // look lets everything be counted and judged, after a while.
 func look(t *testing.T, in *apptest.Installation, later time.Duration) {
 	t.Helper()
-	ctx := context.Background()
-	for _, f := range append(in.App.Stats.Followers(), in.App.Guard.Followers()...) {
-		for busy := true; busy; {
-			var err error
-			if busy, err = f.Step(ctx, in.App.DB); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	in.CatchUp(append(in.App.Stats.Followers(), in.App.Guard.Followers()...))
 	in.Clock.Advance(later)
-	for busy := true; busy; {
-		var err error
-		if busy, err = in.App.Guard.Step(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
+	in.Finish(in.App.Guard.Step)
 }
 
 // steps returns the events of guardrails about a subject, in order.

@@ -185,12 +185,7 @@ func TestErasedPersonLeavesTheTape(t *testing.T) {
 			t.Fatalf("erase was answered with %s", answer.Raw)
 		}
 		for _, w := range in.App.Audience.Workers() {
-			for busy := true; busy; {
-				var err error
-				if busy, err = w.Step(context.Background()); err != nil {
-					t.Fatal(err)
-				}
-			}
+			in.Finish(w.Step)
 		}
 		settle(t, in)
 		if found := list(t, in, "search=ann@example.net"); len(found) != 0 {

@@ -1,7 +1,6 @@
 package logs_test
 
 import (
-	"context"
 	"crypto/tls"
 	"net/http"
 	"net/http/httptest"
@@ -15,18 +14,8 @@ import (
 // post lets webhooks be posted.
 func post(t *testing.T, in *apptest.Installation) {
 	t.Helper()
-	ctx := context.Background()
-	for _, f := range in.App.Webhooks.Followers() {
-		if _, err := f.Step(ctx, in.App.DB); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for busy := true; busy; {
-		var err error
-		if busy, err = in.App.Webhooks.Step(ctx); err != nil {
-			t.Fatal(err)
-		}
-	}
+	in.CatchUp(in.App.Webhooks.Followers())
+	in.Finish(in.App.Webhooks.Step)
 }
 
 func TestPostsToWebhooksAreOnTheTape(t *testing.T) {

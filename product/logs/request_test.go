@@ -197,12 +197,7 @@ func TestEntriesEndWithTheRetentionOfThePlan(t *testing.T) {
 			t.Errorf("after a week there are %d and %d entries", ask(free), ask(pro))
 		}
 		for _, w := range in.App.Logs.Workers() {
-			for busy := true; busy; {
-				var err error
-				if busy, err = w.Step(context.Background()); err != nil {
-					t.Fatal(err)
-				}
-			}
+			in.Finish(w.Step)
 		}
 		if ask(pro) != 1 {
 			t.Error("the sweep took what may still be looked at")

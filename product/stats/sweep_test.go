@@ -14,11 +14,7 @@ func TestSubjectsAreForgottenAfterAYearAndAMonth(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		in.Send("ann@example.net")
 		in.Deliver()
-		for _, f := range in.App.Stats.Followers() {
-			if _, err := f.Step(context.Background(), in.App.DB); err != nil {
-				t.Fatal(err)
-			}
-		}
+		in.CatchUp(in.App.Stats.Followers())
 		names := func() (count int64) {
 			err := in.App.DB.Read(context.Background(), func(tx *db.Tx) (err error) {
 				count, err = db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM stats_rank`)

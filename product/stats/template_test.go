@@ -1,7 +1,6 @@
 package stats_test
 
 import (
-	"context"
 	"net/http"
 	"testing"
 
@@ -23,14 +22,7 @@ func TestTheMailsOfATemplateAreCountedByVersion(t *testing.T) {
 		send("bob@example.net")
 		send("bounce@example.net")
 		in.Deliver()
-		for _, f := range in.App.Stats.Followers() {
-			for busy := true; busy; {
-				var err error
-				if busy, err = f.Step(context.Background(), in.App.DB); err != nil {
-					t.Fatal(err)
-				}
-			}
-		}
+		in.CatchUp(in.App.Stats.Followers())
 		told := in.Must(http.StatusOK, http.MethodGet, "/templates/"+id+"/stats", nil)
 		counts := func(record any) [3]any {
 			totals, _ := record.(map[string]any)["totals"].(map[string]any)

@@ -169,12 +169,7 @@ func (h *house) stopped(queries ...suppression.Query) string {
 func (h *house) sweep() {
 	h.t.Helper()
 	for _, worker := range h.list.Workers() {
-		for busy := true; busy; {
-			var err error
-			if busy, err = worker.Step(context.Background()); err != nil {
-				h.t.Fatal(err)
-			}
-		}
+		h.Finish(worker.Step)
 	}
 }
 

@@ -38,7 +38,7 @@ func TestAProcessThatDiesAfterThePostTellsTheSameAgain(t *testing.T) {
 			t.Fatalf("%d requests, deliveries %s", len(server.requests()), h.statuses())
 		}
 
-		h.rest(h.restart(apptest.NodeID).Step)
+		h.Finish(h.restart(apptest.NodeID).Step)
 
 		sent := server.requests()
 		if len(sent) != 2 || sent[0].Get("Webhook-Id") != sent[1].Get("Webhook-Id") || sent[0].body != sent[1].body ||
@@ -62,17 +62,17 @@ func TestAnEndpointOfADeadNodeIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 			t.Fatal(busy, err)
 		}
 		other := h.restart(otherNode)
-		h.rest(other.Step)
+		h.Finish(other.Step)
 		if got := len(server.requests()); got != 0 {
 			t.Fatalf("%d requests by a node that does not hold the endpoint", got)
 		}
 		h.Clock.Advance(31 * time.Second)
 		for _, w := range other.Workers() {
 			if w.Name == "webhook leases" {
-				h.rest(w.Step)
+				h.Finish(w.Step)
 			}
 		}
-		h.rest(other.Step)
+		h.Finish(other.Step)
 		if got := len(server.requests()); got != 1 {
 			t.Errorf("%d requests after the lease has ended", got)
 		}
@@ -87,7 +87,7 @@ func TestADrainedProcessLeavesNothingBehind(t *testing.T) {
 		h.webhook(server.URL, []string{"*"})
 		h.happen("email.delivered", 3)
 		h.follow()
-		h.rest(h.App.Webhooks.Step)
+		h.Finish(h.App.Webhooks.Step)
 		<-began
 		close(release)
 
@@ -98,7 +98,7 @@ func TestADrainedProcessLeavesNothingBehind(t *testing.T) {
 		if got := h.statuses(); got != "[delivered:1 pending:2]" {
 			t.Errorf("after the drain: %s", got)
 		}
-		h.rest(h.restart(otherNode).Step)
+		h.Finish(h.restart(otherNode).Step)
 		if got := h.statuses(); got != "[delivered:3]" {
 			t.Errorf("another node: %s", got)
 		}

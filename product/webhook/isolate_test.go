@@ -92,10 +92,10 @@ func TestWaitingForASlotIsNoAttempt(t *testing.T) {
 		h.webhook(server.URL, []string{"*"})
 		h.happen("email.delivered", 50)
 		h.follow()
-		h.rest(h.App.Webhooks.Step)
+		h.Finish(h.App.Webhooks.Step)
 		<-began
 		h.Clock.Advance(time.Hour)
-		h.rest(h.App.Webhooks.Step)
+		h.Finish(h.App.Webhooks.Step)
 		for _, d := range h.deliveries("?limit=200") {
 			if d["status"] != "pending" || d["attempt_count"] != 0.0 {
 				t.Fatalf("%v", d)
@@ -186,7 +186,7 @@ func TestADeletedOrDisabledEndpointIsSentNothingMore(t *testing.T) {
 				id, _ := h.webhook(server.URL, []string{"*"})
 				h.happen("email.delivered", 20)
 				h.follow()
-				h.rest(h.App.Webhooks.Step)
+				h.Finish(h.App.Webhooks.Step)
 				<-began
 
 				stop(h, id)
@@ -198,7 +198,7 @@ func TestADeletedOrDisabledEndpointIsSentNothingMore(t *testing.T) {
 				}
 				close(release)
 				<-news // the request has ended, and whatever follows it has begun
-				h.rest(h.App.Webhooks.Step)
+				h.Finish(h.App.Webhooks.Step)
 				if err := h.App.Webhooks.Drain(context.Background()); err != nil {
 					t.Fatal(err)
 				}
@@ -226,7 +226,7 @@ func TestAFailureOfADisabledEndpointIsNoSecondEnd(t *testing.T) {
 		id, _ := h.webhook(server.URL, []string{"*"})
 		h.happen("email.delivered", 1)
 		h.follow()
-		h.rest(h.App.Webhooks.Step)
+		h.Finish(h.App.Webhooks.Step)
 		<-began
 		h.must(200, "PATCH", "/webhooks/"+id, fields{"status": "disabled"})
 		close(release)

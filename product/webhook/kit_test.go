@@ -113,23 +113,7 @@ func (h house) follow() {
 func (h house) work() {
 	h.t.Helper()
 	h.follow()
-	h.rest(h.App.Webhooks.Step)
-}
-
-// rest steps a worker until it has nothing left to do.
-func (h house) rest(step func(context.Context) (bool, error)) {
-	h.t.Helper()
-	const most = 1000
-	for range most {
-		busy, err := step(context.Background())
-		if err != nil {
-			h.t.Fatal(err)
-		}
-		if !busy {
-			return
-		}
-	}
-	h.t.Fatal("the worker never rests")
+	h.Finish(h.App.Webhooks.Step)
 }
 
 // deliveries returns the deliveries a query finds, newest first.

@@ -228,7 +228,7 @@ func TestOwnersHearOfAnEndpointThatFailsAndOfItsEnd(t *testing.T) {
 		letters := func() (subjects string) {
 			for _, w := range h.App.Webhooks.Workers() {
 				if w.Name == "webhook notices" {
-					h.rest(w.Step)
+					h.Finish(w.Step)
 				}
 			}
 			h.Deliver()

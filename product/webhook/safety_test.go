@@ -98,7 +98,7 @@ func TestOldDeliveriesAreForgotten(t *testing.T) {
 		sweep := func() {
 			for _, w := range h.App.Webhooks.Workers() {
 				if w.Name == "webhook sweep" {
-					h.rest(w.Step)
+					h.Finish(w.Step)
 				}
 			}
 		}
@@ -173,7 +173,7 @@ func TestAnEndpointWithNothingToDoIsFreeForAnyNode(t *testing.T) {
 		for i, step := range []func(context.Context) (bool, error){h.App.Webhooks.Step, other.Step, h.App.Webhooks.Step} {
 			h.happen("email.delivered", 1)
 			h.follow()
-			h.rest(step) // the others do nothing meanwhile
+			h.Finish(step) // the others do nothing meanwhile
 			if got := len(server.requests()); got != i+1 {
 				t.Fatalf("%d requests after %d events", got, i+1)
 			}
