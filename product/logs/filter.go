@@ -107,6 +107,25 @@ func (q *filter) restrict(caller api.Caller) error {
 	return nil
 }
 
+// onlyTrouble tells that what is asked for has not gone well.
+func (q *filter) onlyTrouble() bool {
+	urgent := func(level string) bool { return Level(level) != Info }
+	refused := func(status string) bool {
+		low, _, coded := codesOf(status)
+		return coded && levelOfStatus(low) != Info
+	}
+	return every(q.Level, urgent) || every(q.Status, refused)
+}
+
+// onlyRare tells that what is asked for is not of the kinds that every mail makes entries of.
+func (q *filter) onlyRare() bool {
+	return every(q.Kind, func(kind string) bool { return !slices.Contains([]Kind{Request, Submission, Email, Webhook}, Kind(kind)) })
+}
+
+func every(values []string, holds func(string) bool) bool {
+	return len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool { return !holds(v) })
+}
+
 // codesOf returns the answers that a status means: a class such as 4xx, or one code.
 func codesOf(status string) (low, high int, ok bool) {
 	if len(status) != 3 {

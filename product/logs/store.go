@@ -131,6 +131,13 @@ func newSelection(tx *db.Tx, ws space.ID, q filter, part db.Keyset) (*selection,
 		}
 	}
 	s.statuses(q.Status)
+	// Engines use an index of a part of the table only for a question that names the part.
+	if q.onlyTrouble() {
+		s.add("level <> 'info'")
+	}
+	if q.onlyRare() {
+		s.add("kind NOT IN ('api_request', 'smtp_submission', 'email', 'webhook')")
+	}
 	s.add("created_at >= ? AND log_entry.id >= ?", q.Since, lowestID(q.Since.Add(-slack)))
 	if !q.Until.IsZero() {
 		s.add("created_at < ? AND log_entry.id < ?", q.Until, lowestID(q.Until.Add(slack)))
@@ -215,12 +222,17 @@ func (s *selection) search(tx *db.Tx, ws space.ID, words []string, q filter, par
 
 // page reads one row more than the page has, to know whether another follows.
 func (s *selection) page(tx *db.Tx, limit, offset int) ([]Entry, error) {
-	args := append(slices.Clone(s.args), limit+1, offset)
-	return db.All(tx, scanEntry, fmt.Sprintf(`
+	query, args := s.query(limit+1, offset)
+	return db.All(tx, scanEntry, query, args...)
+}
+
+func (s *selection) query(limit, offset int) (query string, args []any) {
+	args = append(slices.Clone(s.args), limit, offset)
+	return fmt.Sprintf(`
 		SELECT `+columns+` FROM %s
 		WHERE %s
 		ORDER BY %s
-		LIMIT $%d OFFSET $%d`, s.from, strings.Join(s.where, " AND "), s.order, len(args)-1, len(args)), args...)
+		LIMIT $%d OFFSET $%d`, s.from, strings.Join(s.where, " AND "), s.order, len(args)-1, len(args)), args
 }
 
 // group is how many entries have something in common.

@@ -48,26 +48,6 @@ func addressOf(i int) string { return fmt.Sprintf("person%d@host%d.example", i, 
 
 func quiet() world.World { return world.New(slog.New(slog.NewTextHandler(io.Discard, nil))) }
 
-// explain returns how an engine would answer a query, in one line.
-func explain(t *testing.T, tx *db.Tx, engine, query string, args []any) string {
-	t.Helper()
-	how := "EXPLAIN QUERY PLAN "
-	scan := func(s db.Scanner) (string, error) {
-		var id, parent, unused int64
-		var detail string
-		err := s.Scan(&id, &parent, &unused, &detail)
-		return detail, err
-	}
-	if engine == "postgres" {
-		how, scan = "EXPLAIN ", db.Value[string]
-	}
-	lines, err := db.All(tx, scan, how+query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Join(lines, "\n")
-}
-
 func TestNoQuestionReadsTheWholeList(t *testing.T) {
 	t.Parallel()
 	w := quiet()
@@ -89,10 +69,10 @@ func TestNoQuestionReadsTheWholeList(t *testing.T) {
 						}
 					}
 				}
-				if plan := explain(t, tx, engine, selectByMailbox, []any{mailboxes, tx.Now()}); !usesOnly(plan, "suppression_mailbox") {
+				if plan := dbtest.Explain(t, tx, engine, selectByMailbox, mailboxes, tx.Now()); !usesOnly(plan, "suppression_mailbox") {
 					t.Errorf("check: %s", plan)
 				}
-				if plan := explain(t, tx, engine, expiredReasons, []any{acme, tx.Now()}); !usesOnly(plan, "suppression_expired") {
+				if plan := dbtest.Explain(t, tx, engine, expiredReasons, acme, tx.Now()); !usesOnly(plan, "suppression_expired") {
 					t.Errorf("what has expired: %s", plan)
 				}
 				for indexes, q := range map[string]listQuery{
@@ -112,7 +92,7 @@ func TestNoQuestionReadsTheWholeList(t *testing.T) {
 						return err
 					}
 					query, args := want.page(tx, acme)
-					if plan := explain(t, tx, engine, query, args); !usesOnly(plan, strings.Fields(indexes)...) {
+					if plan := dbtest.Explain(t, tx, engine, query, args...); !usesOnly(plan, strings.Fields(indexes)...) {
 						t.Errorf("%+v: %s", q, plan)
 					}
 				}
