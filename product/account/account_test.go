@@ -117,6 +117,27 @@ func TestThePlanRecordShowsLimitsAndUse(t *testing.T) {
 	})
 }
 
+func TestAPlanThatIsInUseMustExist(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		ctx, ws := context.Background(), h.SignUp("olga@acme.test").Workspace()
+		h.SignUp("otto@other.test")
+		if err := h.Accounts.CheckPlans(ctx); err != nil {
+			t.Fatal(err)
+		}
+		err := h.DB.Write(ctx, func(tx *db.Tx) error {
+			_, err := tx.Exec(`UPDATE account_workspace SET plan = 'gold' WHERE id = $1`, ws)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.Accounts.CheckPlans(ctx); err == nil || !strings.Contains(err.Error(), `"gold"`) || !strings.Contains(err.Error(), ws) {
+			t.Errorf("a workspace is on a plan that is no more: %v", err)
+		}
+	})
+}
+
 func TestASuspendedWorkspaceIsStoppedButItsPeopleSeeWhy(t *testing.T) {
 	t.Parallel()
 	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {

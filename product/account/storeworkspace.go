@@ -143,9 +143,9 @@ func selectPlans(tx *db.Tx, workspaces []space.ID) ([]workspacePlan, error) {
 // selectPlansInUse returns one workspace of every plan that has any.
 func selectPlansInUse(tx *db.Tx) ([]workspacePlan, error) {
 	return db.All(tx, scanWorkspacePlan, `
-		SELECT MIN(id), plan FROM account_workspace
-		GROUP BY plan
-		ORDER BY plan`)
+		SELECT (SELECT id FROM account_workspace w WHERE w.plan = p.plan ORDER BY id LIMIT 1), p.plan
+		FROM (SELECT DISTINCT plan FROM account_workspace) p
+		ORDER BY p.plan`)
 }
 
 func selectVerifiedOwners(tx *db.Tx, ws space.ID) ([]string, error) {
