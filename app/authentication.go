@@ -1,7 +1,6 @@
 package app
 
 import (
-	"slices"
 	"time"
 
 	"postrider/mail/dmarc"
@@ -67,30 +66,16 @@ func (a *App) installation(tx *db.Tx) ([]stats.Check, error) {
 }
 
 func (a *App) domainsAsked(tx *db.Tx, ws space.ID, q stats.DomainQuery) ([]domain.Domain, error) {
-	switch {
-	case len(q.IDs) > 0:
-		ids := make([]domain.ID, len(q.IDs))
-		for i, id := range q.IDs {
-			ids[i] = domain.ID(id)
-		}
-		found, err := a.Domains.Load(tx, ids)
-		var domains []domain.Domain
-		for _, id := range ids {
-			if d, ok := found[id]; ok && d.Workspace == ws && !slices.ContainsFunc(domains, func(seen domain.Domain) bool { return seen.ID == id }) {
-				domains = append(domains, d)
-			}
-		}
-		return domains, err
-	case len(q.Tenants) > 0:
-		var domains []domain.Domain
-		for _, id := range q.Tenants {
-			found, err := a.Domains.OfTenant(tx, ws, id)
-			if err != nil {
-				return nil, err
-			}
-			domains = append(domains, found...)
-		}
-		return domains, nil
+	if len(q.IDs) > 0 || len(q.Tenants) == 0 {
+		return a.Domains.OfWorkspace(tx, ws, q.IDs, q.Limit)
 	}
-	return a.Domains.OfWorkspace(tx, ws, q.Limit)
+	var domains []domain.Domain
+	for _, id := range q.Tenants {
+		found, err := a.Domains.OfTenant(tx, ws, id)
+		if err != nil {
+			return nil, err
+		}
+		domains = append(domains, found...)
+	}
+	return domains, nil
 }

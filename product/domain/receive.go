@@ -56,8 +56,11 @@ func (s *Service) forgetReceiving(name string) {
 	delete(s.receiving.names, name)
 }
 
-// OfWorkspace returns up to limit domains of a workspace, oldest first.
-func (s *Service) OfWorkspace(tx *db.Tx, ws space.ID, limit int) ([]Domain, error) {
+// OfWorkspace returns up to limit domains of a workspace, oldest first: those with the given ids, or all if there are none.
+func (s *Service) OfWorkspace(tx *db.Tx, ws space.ID, ids []string, limit int) ([]Domain, error) {
+	if len(ids) > 0 {
+		return selectNamed(tx, ws, ids, limit)
+	}
 	return selectOfWorkspace(tx, ws, limit)
 }
 

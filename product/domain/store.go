@@ -151,6 +151,14 @@ func selectOfWorkspace(tx *db.Tx, ws space.ID, limit int) ([]Domain, error) {
 		LIMIT $2`, ws, limit)
 }
 
+func selectNamed(tx *db.Tx, ws space.ID, ids []string, limit int) ([]Domain, error) {
+	return db.All(tx, scanDomain, `
+		SELECT `+columns+` FROM domain
+		WHERE {beside workspace_id} = $1 AND id {in $2}
+		ORDER BY created_at, id
+		LIMIT $3`, ws, ids, limit)
+}
+
 // selectAnyByName serves the sandbox, which plays the part of every registrar.
 func selectAnyByName(tx *db.Tx, name string) ([]Domain, error) {
 	return db.All(tx, scanDomain, `

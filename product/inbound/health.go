@@ -188,7 +188,7 @@ func (s *Service) handleHealth(ctx context.Context, caller api.Caller, _ api.Non
 		if receivers, err = selectReceivers(tx); err != nil {
 			return err
 		}
-		if domains, err = s.domains.OfWorkspace(tx, caller.Workspace, maxShownDomains); err != nil {
+		if domains, err = s.domains.OfWorkspace(tx, caller.Workspace, caller.DomainIDs, maxShownDomains); err != nil {
 			return err
 		}
 		if depth, err = queue.Depth(tx, checkLane); err != nil {

@@ -41,6 +41,10 @@ func TestAKeyOfSomeDomainsFindsWhatTheyReceivedOnly(t *testing.T) {
 					t.Errorf("%s: %s", path, list.Raw)
 				}
 			}
+			health := in.CallAs(key, http.MethodGet, "/emails/receiving/health", nil, nil)
+			if shown, _ := health.Body["domains"].([]any); len(shown) != len(domains) || strings.Contains(string(health.Raw), "acme.test") {
+				t.Errorf("health: %s", health.Raw)
+			}
 			if after := in.CallAs(key, http.MethodGet, "/emails/receiving?after="+foreign, nil, nil); after.Text("error", "code") != "invalid_cursor" {
 				t.Errorf("%s", after.Raw)
 			}

@@ -119,7 +119,9 @@ func (q *filter) onlyTrouble() bool {
 
 // onlyRare tells that what is asked for is not of the kinds that every mail makes entries of.
 func (q *filter) onlyRare() bool {
-	return every(q.Kind, func(kind string) bool { return !slices.Contains([]Kind{Request, Submission, Email, Webhook}, Kind(kind)) })
+	return every(q.Kind, func(kind string) bool {
+		return !slices.Contains([]Kind{Request, Submission, Email, Webhook}, Kind(kind))
+	})
 }
 
 func every(values []string, holds func(string) bool) bool {
