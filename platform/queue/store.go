@@ -25,15 +25,18 @@ func scanItem(s db.Scanner) (Item, error) {
 	return item, err
 }
 
+// claimRank, as every claim, chooses the items in a WITH, which PostgreSQL runs once. A subquery it may run again for every row, and
+// each time pass over those that it has just claimed.
 func claimRank(tx *db.Tx, lane Lane, rank Rank, lease Lease, limit int) ([]Item, error) {
 	items, err := db.All(tx, scanItem, `
-		UPDATE queue_item SET lease_owner = $1, lease_until = $2, fence = $3, claims = claims + 1
-		WHERE id IN (
+		WITH chosen AS (
 			SELECT id FROM queue_item
 			WHERE lane = $4 AND rank = $5 AND lease_owner IS NULL AND due_at <= $6
 			ORDER BY due_at
 			LIMIT $7
 			{skip_locked})
+		UPDATE queue_item SET lease_owner = $1, lease_until = $2, fence = $3, claims = claims + 1
+		WHERE id IN (SELECT id FROM chosen)
 		RETURNING `+itemColumns,
 		lease.Owner, tx.Now().Add(lease.For), lease.Token, lane, int64(rank), tx.Now(), limit)
 	slices.SortStableFunc(items, func(a, b Item) int { return a.Due.Compare(b.Due) }) // RETURNING promises no order

@@ -44,13 +44,14 @@ func flowHeads(tx *db.Tx, lane Lane, rank Rank, after string) ([]flowHead, error
 
 func claimFlow(tx *db.Tx, lane Lane, rank Rank, flow string, lease Lease, limit int) ([]Item, error) {
 	items, err := db.All(tx, scanItem, `
-		UPDATE queue_item SET lease_owner = $1, lease_until = $2, fence = $3, claims = claims + 1
-		WHERE id IN (
+		WITH chosen AS (
 			SELECT id FROM queue_item
 			WHERE lane = $4 AND rank = $5 AND flow = $6 AND lease_owner IS NULL AND due_at <= $7
 			ORDER BY due_at
 			LIMIT $8
 			{skip_locked})
+		UPDATE queue_item SET lease_owner = $1, lease_until = $2, fence = $3, claims = claims + 1
+		WHERE id IN (SELECT id FROM chosen)
 		RETURNING `+itemColumns,
 		lease.Owner, tx.Now().Add(lease.For), lease.Token, lane, int64(rank), flow, tx.Now(), limit)
 	sortByDue(items)
@@ -59,13 +60,14 @@ func claimFlow(tx *db.Tx, lane Lane, rank Rank, flow string, lease Lease, limit 
 
 func claimAside(tx *db.Tx, lane Lane, key string, lease Lease, limit int) ([]Item, error) {
 	items, err := db.All(tx, scanItem, `
-		UPDATE queue_item SET lease_owner = $1, lease_until = $2, fence = $3, claims = claims + 1
-		WHERE id IN (
+		WITH chosen AS (
 			SELECT id FROM queue_item
 			WHERE lane = $4 AND aside = $5 AND lease_owner IS NULL
 			ORDER BY due_at
 			LIMIT $6
 			{skip_locked})
+		UPDATE queue_item SET lease_owner = $1, lease_until = $2, fence = $3, claims = claims + 1
+		WHERE id IN (SELECT id FROM chosen)
 		RETURNING `+itemColumns,
 		lease.Owner, tx.Now().Add(lease.For), lease.Token, lane, key, limit)
 	sortByDue(items)
