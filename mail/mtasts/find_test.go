@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -111,6 +112,20 @@ func TestNothingButItsDomainOrItsAgeEndsAnEnforcedPolicy(t *testing.T) {
 		if found := d.find(entry); found.Policy.Mode != mtasts.None {
 			t.Errorf("%s: still in force after its age: %+v", name, found)
 		}
+	}
+}
+
+func TestAPolicyOfADayIsFetchedAgainBeforeItRunsOut(t *testing.T) {
+	t.Parallel()
+	d := newDomain()
+	d.page = strings.Replace(enforced, "604800", "86400", 1)
+	entry := d.find(mtasts.Entry{}).Entry
+	d.now = d.now.Add(13 * time.Hour)
+	entry = d.find(entry).Entry
+	d.now = d.now.Add(12 * time.Hour)
+	d.pageErr = errors.New("refused") // at the moment at which the first one would have run out
+	if found := d.find(entry); found.Policy.Mode != mtasts.Enforce {
+		t.Fatalf("after a day: %+v", found)
 	}
 }
 

@@ -6,7 +6,7 @@ const (
 	// retryAfter is the pause after a fetch before the same policy is fetched again (RFC 8461 §3.3).
 	retryAfter = 5 * time.Minute
 	// refreshAfter is when a policy is fetched anew although it is unchanged, so that it does not run out at a bad moment and
-	// an attacker would have to keep us from it for the whole of its age (RFC 8461 §10.2).
+	// an attacker would have to keep us from it for the whole of its age (RFC 8461 §10.2). A short-lived one is at half its age.
 	refreshAfter = 24 * time.Hour
 )
 
@@ -54,7 +54,7 @@ func (e Entry) Next(now time.Time, id string) Step {
 	switch {
 	case id == "":
 		return rest
-	case rest == Keep && id == e.ID && within(now, e.FetchedAt, refreshAfter):
+	case rest == Keep && id == e.ID && within(now, e.FetchedAt, min(refreshAfter, e.ValidUntil.Sub(e.FetchedAt)/2)):
 		return rest
 	case id == e.TriedID && within(now, e.TriedAt, retryAfter):
 		return rest

@@ -23,6 +23,8 @@ type check struct {
 	// enforced means that a connection that fails is not used; proves that one that passes is who it should be.
 	enforced bool
 	proves   bool
+	// names are those that a certificate may bear by a promise: they differ between the domains that one server serves.
+	names []string
 }
 
 // CheckError is why a connection does not satisfy a policy.
@@ -43,7 +45,7 @@ func checks(f Facts, host string) []check {
 	var found []check
 	switch f.DANE.State {
 	case dane.Usable:
-		found = append(found, check{policy: promised(f.DANE), enforced: true, proves: true,
+		found = append(found, check{policy: promised(f.DANE), enforced: true, proves: true, names: f.DANE.Names,
 			verify: func(state tls.ConnectionState) error { return f.DANE.Verify(state, f.Now) }})
 	case dane.Unusable:
 		found = append(found, check{policy: promised(f.DANE), verify: func(tls.ConnectionState) error { return errUnusable }})

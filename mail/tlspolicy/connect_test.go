@@ -124,6 +124,14 @@ func TestWhatIsProvenNeedNotBeProvenAgain(t *testing.T) {
 		"others' policy": func(f *tlspolicy.Facts) { f.STS = policy(mtasts.Enforce, "other.test") },
 		"promise":        func(f *tlspolicy.Facts) { f.DANE = promise(danetest.Record(3, 1, 1, p.by["unknown"].Leaf)) },
 		"other server":   func(f *tlspolicy.Facts) { f.Host = "mx2.acme.test" },
+		"authority": func(f *tlspolicy.Facts) { // promised by a server for a domain whose own name its certificate may bear
+			f.DANE = promise(danetest.Record(2, 0, 1, p.authority.Certificate))
+			f.DANE.Names = append(f.DANE.Names, "acme.test")
+		},
+		"authority, other domain": func(f *tlspolicy.Facts) {
+			f.Domain, f.DANE = "other.test", promise(danetest.Record(2, 0, 1, p.authority.Certificate))
+			f.DANE.Names = append(f.DANE.Names, "other.test")
+		},
 	}
 	decisions := map[string]tlspolicy.Decision{}
 	for name, change := range kinds {

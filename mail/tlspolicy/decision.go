@@ -77,7 +77,9 @@ func (d Decision) Implies(next Decision) bool {
 		return false
 	}
 	for _, wanted := range next.checks {
-		same := func(c check) bool { return c.enforced && c.policy.Equal(wanted.policy) }
+		same := func(c check) bool {
+			return c.enforced && c.policy.Equal(wanted.policy) && slices.Equal(c.names, wanted.names)
+		}
 		if wanted.enforced && !slices.ContainsFunc(d.checks, same) {
 			return false
 		}

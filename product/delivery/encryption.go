@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"fmt"
+	"mime"
 	"net/http"
 	"sync"
 	"time"
@@ -78,6 +79,10 @@ func (e *encryption) fetchPolicy(ctx context.Context, host string) ([]byte, erro
 	}
 	if answer.Status != http.StatusOK {
 		return nil, fmt.Errorf("the policy host answered %d", answer.Status)
+	}
+	// RFC 8461 §3.3: a host that shows what strangers upload may show them at this path too, but not as plain text.
+	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind != "text/plain" {
+		return nil, fmt.Errorf("the policy host answered with %.50q, not with text/plain", kind)
 	}
 	return answer.Body, nil
 }

@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"cmp"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
@@ -40,6 +41,7 @@ type guarded struct {
 	messages int             // guarded by mu
 
 	policy  string // what the policy host says; empty means that it is down
+	kind    string // the media type it says it in; empty means plain text
 	record  string // of _mta-sts
 	reports string // of _smtp._tls
 	signed  bool   // the zone is
@@ -144,6 +146,7 @@ func (g *guarded) answer(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		g.reached <- body
 	case r.URL.Path == "/.well-known/mta-sts.txt" && g.policy != "":
+		w.Header().Set("Content-Type", cmp.Or(g.kind, "text/plain; charset=utf-8"))
 		fmt.Fprint(w, g.policy)
 	default:
 		w.WriteHeader(http.StatusNotFound)
@@ -247,6 +250,18 @@ func TestADomainThatEnforcesEncryptionGetsMailOnlyByProvenServers(t *testing.T) 
 			t.Errorf("after the impostor has gone: %s", got)
 		}
 	})
+}
+
+func TestAPolicyThatIsNotPlainTextIsNone(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	n, g := guardedNode(t, in)
+	g.record, g.policy, g.kind = "v=STSv1; id=1;", enforcing, "text/html"
+	id := in.Send("ann@guarded.test")
+	n.deliver()
+	if outcome, facts := lastAttempt(t, in, id); outcome != "accepted" || facts["policy"] != "opportunistic" {
+		t.Errorf("%s %v", outcome, facts)
+	}
 }
 
 func TestAServerThatThePolicyDoesNotListIsLeftAlone(t *testing.T) {
