@@ -18,8 +18,6 @@ import (
 const (
 	// s3Tries is how often a request is made before it counts as failed; the library waits in between.
 	s3Tries = 3
-	// s3HeaderTimeout is how long the service may think before it answers.
-	s3HeaderTimeout = 30 * time.Second
 	// s3IdleConnections covers the workers of one node that read bodies at the same time.
 	s3IdleConnections = 64
 )
@@ -39,14 +37,14 @@ func NewS3(config S3Config, dialer world.Dialer) (*S3, error) {
 		Region:       config.Region,
 		BucketLookup: minio.BucketLookupPath, // the one form that every service and every certificate can serve
 		MaxRetries:   s3Tries,
-		Transport: &http.Transport{
+		Transport: impatient{&http.Transport{
 			DialContext:           dialer.DialContext,
-			TLSHandshakeTimeout:   s3HeaderTimeout,
-			ResponseHeaderTimeout: s3HeaderTimeout,
+			TLSHandshakeTimeout:   s3Patience,
+			ResponseHeaderTimeout: s3Patience,
 			MaxIdleConnsPerHost:   s3IdleConnections,
 			IdleConnTimeout:       time.Minute,
 			DisableCompression:    true, // content must come back as it was put
-		},
+		}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("connect to S3 at %s: %w", config.Endpoint, err)

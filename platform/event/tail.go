@@ -21,17 +21,19 @@ type Tail struct {
 // cannot be seen yet: it may stand before events that can, so the tail begins at the horizon, which was asked for before.
 func NewTail(tx *db.Tx, ws space.ID, place string, horizon int64) (*Tail, error) {
 	t := &Tail{workspace: ws, at: beginning}
-	var left position
-	if n, err := fmt.Sscanf(place, "%d-%d", &left.txID, &left.seq); err == nil && n == 2 {
-		t.at = left
-		return t, nil
-	}
 	last, found, err := lastBefore(tx, horizon)
 	if err != nil {
 		return nil, err
 	}
 	if found {
 		t.at = last
+	}
+	var left position
+	if n, err := fmt.Sscanf(place, "%d-%d", &left.txID, &left.seq); err == nil && n == 2 {
+		if left.before(t.at) { // else it was given out before the record was moved or rebased, and nothing would ever come after it
+			t.at = left
+		}
+		return t, nil
 	}
 	seen, err := selectOf(tx, ws, t.at, position{math.MaxInt64, math.MaxInt64}, maxBatch)
 	t.past = make(map[position]bool, len(seen))

@@ -79,6 +79,18 @@ func TestAPlaceThatCannotBeReadIsNow(t *testing.T) {
 	})
 }
 
+// Programs come back with the last place they saw, although the record may have moved to another engine since, or been restored.
+func TestAPlaceOfAnotherRecordIsNow(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, testWorld(), func(t *testing.T, d *db.DB) {
+		tail := newTail(t, d, "8000000000000000000-7")
+		add(t, d, 1)
+		if got := told(t, d, tail); got != "1" {
+			t.Errorf("told %q", got)
+		}
+	})
+}
+
 func TestATailTellsWhatWasUnderWayWhenItBegan(t *testing.T) {
 	t.Parallel()
 	d, err := db.Open(t.Context(), testWorld(), db.Config{URL: dbtest.URL(t, "postgres")}) // the embedded database has one writer

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -40,7 +41,19 @@ func (c *Client) dial(ctx context.Context, scheme, network, target string) (net.
 			return nil, err
 		}
 	}
-	return c.connect(ctx, network, addrs[:min(len(addrs), maxTries)], port)
+	return c.connect(ctx, network, firstOf(addrs), port)
+}
+
+// firstOf returns the addresses to try, both kinds among them: this machine may have only one of them itself.
+func firstOf(addrs []netip.Addr) []netip.Addr {
+	if len(addrs) <= maxTries {
+		return addrs
+	}
+	first := slices.Clone(addrs[:maxTries])
+	if other := slices.IndexFunc(addrs, func(a netip.Addr) bool { return a.Is4() != addrs[0].Is4() }); other >= maxTries {
+		first[maxTries-1] = addrs[other]
+	}
+	return first
 }
 
 func (c *Client) resolve(ctx context.Context, host string) ([]netip.Addr, error) {

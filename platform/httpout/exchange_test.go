@@ -230,3 +230,22 @@ func TestANameWithoutAddressIsAnErrorButNoRefusal(t *testing.T) {
 		t.Fatalf("err = %v, want ErrNoName", err)
 	}
 }
+
+func TestAServerWithManyAddressesIsReachedByEitherKind(t *testing.T) {
+	t.Parallel()
+	l := newLookout(t, nil)
+	l.serve(t, "80", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	const six = "2606:4700:10::1"
+	l.roads.lead["["+six+"]:80"] = l.roads.lead[public+":80"]
+	addresses := []string{"93.184.216.35", "93.184.216.36", "93.184.216.37", "93.184.216.38"}
+	for _, address := range addresses {
+		l.roads.lead[address+":80"] = "127.0.0.1:1" // as good as out of reach
+	}
+	l.names.answers["many.example.com"] = [][]string{append(addresses, six)}
+
+	response, err := l.get(t, "http://many.example.com/")
+
+	if err != nil || response.Status != http.StatusNoContent {
+		t.Fatalf("%v, asked for %v", err, l.roads.dialed())
+	}
+}

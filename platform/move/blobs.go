@@ -68,6 +68,9 @@ func copyBlob(ctx context.Context, from, to blob.Store, ref blob.Ref, size int64
 	if err == nil && put.Ref != ref {
 		err = blob.ErrDamaged
 	}
+	if errors.Is(err, blob.ErrDamaged) {
+		return fmt.Errorf("%w in the source: put it back from a backup, or remove it there to go on without what it held", blob.ErrDamaged)
+	}
 	return err
 }
 
