@@ -31,7 +31,7 @@ func TestAResultTellsScoreRulesAndWhatToDo(t *testing.T) {
 				RuleIDs: []string{"SUBJECT_ALL_CAPS", "SUBJECT_PUNCTUATION"}},
 			{Code: "add_text_part", Message: "Add a plain-text body.", RuleIDs: []string{"HTML_NO_TEXT_PART"}},
 		},
-		Authentication: m.Authentication, Engine: "builtin", EngineVersion: "1",
+		Authentication: m.Authentication, Engine: "builtin", EngineVersion: "2",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)
@@ -49,7 +49,7 @@ func TestVerdictFollowsTheScore(t *testing.T) {
 		{subject("Hi"), 0, spam.OK, true},
 		{subject("Hello ALL!!"), 1, spam.OK, true},
 		{from("Ann Lee"), 2, spam.Review, true},
-		{says("I recorded you with your webcam."), 4, spam.Review, true},
+		{says("I recorded you and hacked your device."), 4, spam.Review, true},
 		{html(`<script></script><iframe></iframe><object></object>`), 6.5, spam.Spam, false},
 		{proof(func(a *spam.Authentication) { a.Verified = false }), 2, spam.Review, false},
 		{html(`<script></script><iframe></iframe><object></object><a href="javascript:x">a</a><form></form>`), 10, spam.Spam, false},

@@ -49,6 +49,7 @@ var hostile = map[string]string{
 	"quotes":              `"`,
 	"data links":          `<a href="data:text/html;base64,AAAA">`,
 	"spaced letters":      "a b ",
+	"style sheets":        "<style>@media{.a1,.b}</style><p class='a1 b c' style='display:none'>",
 }
 
 // hostileMessage puts a text everywhere.
@@ -79,6 +80,21 @@ func TestHostileMessagesOfMegabytesAreCheckedInTime(t *testing.T) {
 		if result.Score < 0 || result.Score > spam.MaxScore {
 			t.Errorf("%s: score %v", name, result.Score)
 		}
+	}
+}
+
+func TestLinksToEndlessHostsAreCheckedInTime(t *testing.T) {
+	t.Parallel()
+	var host strings.Builder
+	for r := rune(0x4e00); host.Len() < 8000; r++ { // no letter twice
+		host.WriteRune(r)
+	}
+	m := ordinary()
+	m.HTML = strings.Repeat(`<a href="https://`+host.String()+`.example/">x</a>`, 250)
+	begun := time.Now()
+	spam.Check(m)
+	if took := time.Since(begun); took > 20*time.Second { // it takes a fraction of one
+		t.Fatal(took)
 	}
 }
 

@@ -1,6 +1,7 @@
 package spam
 
 import (
+	"regexp"
 	"strings"
 
 	tokens "golang.org/x/net/html"
@@ -45,6 +46,9 @@ func (l look) with(token tokens.Token, sheet bool) look {
 func (w *walker) inspect(token tokens.Token) look {
 	p := &w.page
 	inner := w.look.with(token, w.sheet)
+	if inner.gone && !w.look.gone && w.hasVariant(token) {
+		inner.gone, inner.variant = false, true
+	}
 	for _, a := range token.Attr {
 		if len(a.Key) > 4 && strings.HasPrefix(a.Key, "on") && a.Val != "" {
 			p.handlers++
@@ -79,6 +83,31 @@ func (w *walker) inspect(token tokens.Token) look {
 	return inner
 }
 
+// maxVariants bounds how many classes of a page are remembered; honest pages have dozens.
+const maxVariants = 1000
+
+var className = regexp.MustCompile(`\.([A-Za-z_-][\w-]*)`)
+
+// readSheet remembers the classes that depend on the screen, as those do that show a telephone what they hide from others.
+func (w *walker) readSheet(sheet string) {
+	_, byScreen, _ := strings.Cut(sheet, "@media")
+	for _, name := range className.FindAllStringSubmatch(byScreen, maxVariants) {
+		if len(w.variants) < maxVariants {
+			w.variants[name[1]] = true
+		}
+	}
+}
+
+func (w *walker) hasVariant(token tokens.Token) bool {
+	classes, _ := attribute(token, "class")
+	for class := range strings.FieldsSeq(classes) {
+		if w.variants[class] {
+			return true
+		}
+	}
+	return false
+}
+
 func (w *walker) anchor(token tokens.Token) {
 	href, has := attribute(token, "href")
 	if !has {
@@ -93,7 +122,7 @@ func (w *walker) anchor(token tokens.Token) {
 }
 
 func (w *walker) image(token tokens.Token, l look) {
-	if l.gone || isPixel(token) {
+	if l.gone || l.variant || isPixel(token) {
 		return
 	}
 	p := &w.page

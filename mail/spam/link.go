@@ -89,8 +89,15 @@ func (l link) web() bool {
 	return (l.scheme == "http" || l.scheme == "https" || l.scheme == "") && l.host != ""
 }
 
+// maxHost is how many bytes a host may have, with room for letters that take several; no name is longer (RFC 1035 §2.3.4). To write
+// letters of other scripts in ASCII takes time by the square of their number.
+const maxHost = 4 * 253
+
 // registered returns the domain that somebody registered and that a host belongs to.
 func registered(host string) string {
+	if len(host) > maxHost {
+		return host
+	}
 	ascii, err := idna.Punycode.ToASCII(host)
 	if err != nil {
 		return host

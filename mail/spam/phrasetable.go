@@ -98,11 +98,12 @@ var phraseTable = []phraseRow{
 		"followers for|buy followers|logo design services"},
 	{promotion, 0.6, "search engine optimization|backlinks|affordable price|website traffic|leads for your business|digital marketing company"},
 
-	{extortion, 2, "recorded you|i recorded a video|recorded a video of you|your webcam|i hacked your|i have hacked|hacked your device|" +
-		"hacked your operating system|send the video to|all your contacts|masturbating|pleasuring yourself|i installed malware|" +
+	{extortion, 2, "recorded you|i recorded a video|recorded a video of you|i hacked your|i have hacked|hacked your device|" +
+		"hacked your operating system|masturbating|pleasuring yourself|i installed malware|" +
 		"i have access to your device|trojan on your|habe ihre webcam|ihr gerät gehackt|j'ai piraté votre|he hackeado tu|я взломал"},
 	{extortion, 1, "my bitcoin wallet|bitcoin wallet address|bitcoin address|pay in bitcoin|bitcoin to the|transfer the bitcoin|" +
-		"48 hours to pay|hours to make the payment|darknet|embarrassing video|i know your password|your password is"},
+		"48 hours to pay|hours to make the payment|darknet|embarrassing video|i know your password"},
+	{extortion, 0.5, "your webcam|send the video to|all your contacts|your password is"},
 
 	{disclaimer, 1, "this is not spam|this is not a spam|this email is not spam|this message is not spam|sent in compliance with|bill 1618|" +
 		"senate bill|not unsolicited|one time mailing|one time email|you received this because you opted in|to be removed from|" +

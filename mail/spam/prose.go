@@ -77,6 +77,10 @@ func (r *proseReader) take(c rune) {
 		r.word = append(r.word, c)
 		r.endWord()
 	case isWordy(c):
+		// "iPhone'а" is an honest word with an ending of another language.
+		if (r.last == '\'' || r.last == '’') && len(r.word) > 0 && isLatin(c) != isLatin(r.word[len(r.word)-1]) {
+			r.endWord()
+		}
 		if r.unseen && isAlphabetic(c) && isAlphabetic(r.last) {
 			r.prose.joiners++
 		}

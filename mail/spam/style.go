@@ -14,6 +14,8 @@ type look struct {
 	gone bool
 	// unseen means the text is not shown unless an element inside says so (visibility).
 	unseen bool
+	// variant means that the element is shown on some screens only, in place of another one.
+	variant bool
 	// size is the height of letters in pixels.
 	size       float64
 	colour     colour

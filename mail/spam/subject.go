@@ -95,11 +95,15 @@ var subjectRules = []rule{
 	},
 }
 
+// spaced is a letter of the scripts in which to pull words apart is a trick.
+const spaced = `[\p{Latin}\p{Cyrillic}\p{Greek}\p{Han}]`
+
 var (
 	replyPrefix = regexp.MustCompile(`(?i)^\s*(re|fw|fwd|aw|wg|sv|vs|tr|rv|res|enc|antw|回复|转发)\s*(\[\d+\])?\s*[:：]`)
 	// bigMoney leaves the sums of receipts alone.
-	bigMoney    = regexp.MustCompile(`[$€£¥]{2,}|[$€£]\s?(\d{6,}|\d{3}([,.]\d{3})+|\d{1,3}([,.]\d{3}){2,}|(?i:\d+([,.]\d+)?\s?(million|billion)))`)
-	spacedWord  = regexp.MustCompile(`(?:^|[^\pL\pN])\pL(?:[ .*_-]\pL){3,}(?:[^\pL\pN]|$)`)
+	bigMoney = regexp.MustCompile(`[$€£¥]{2,}|[$€£]\s?(\d{6,}|\d{3}([,.]\d{3})+|\d{1,3}([,.]\d{3}){2,}|(?i:\d+([,.]\d+)?\s?(million|billion)))`)
+	// spacedWord leaves abbreviations alone, which end with a dot ("R.S.V.P."), and scripts in which many words have one letter.
+	spacedWord  = regexp.MustCompile(`(?:^|[^\pL\pN])` + spaced + `(?:(?:[ *_-]` + spaced + `){3,}(?:[^\pL\pN]|$)|(?:\.` + spaced + `){3,}(?:[^\pL\pN.]|$))`)
 	encodedWord = regexp.MustCompile(`=\?[A-Za-z0-9-]+\?[BbQq]\?`)
 )
 

@@ -11,7 +11,7 @@ import (
 // readPage reads HTML. It goes from tag to tag instead of building a tree, so that it takes time in proportion to the length
 // and no page is too deep for it.
 func readPage(source string) page {
-	w := walker{look: usual}
+	w := walker{look: usual, variants: map[string]bool{}}
 	w.page.bytes = len(source)
 	source = source[:min(len(source), maxPage)]
 	z := tokens.NewTokenizer(strings.NewReader(source))
@@ -35,6 +35,8 @@ type walker struct {
 	look look
 	// sheet means the page has a style sheet, so that an element with a class may be of any colour.
 	sheet bool
+	// variants are the classes that a style sheet shows in another way on some screens.
+	variants map[string]bool
 	// unshown is the element whose content, the next text, is not for readers.
 	unshown string
 	// opened is the element whose start tag was the token before.
@@ -57,8 +59,11 @@ type element struct {
 func (w *walker) step(kind tokens.TokenType, z *tokens.Tokenizer) {
 	switch kind {
 	case tokens.TextToken:
-		if w.unshown == "" {
+		switch w.unshown {
+		case "":
 			w.text(string(z.Raw()))
+		case "style":
+			w.readSheet(string(z.Raw()))
 		}
 		w.unshown, w.opened = "", ""
 	case tokens.CommentToken:
@@ -82,6 +87,9 @@ func (w *walker) text(raw string) {
 	letters := countLetters(text)
 	if letters > 0 {
 		w.page.references += letterReferences(raw)
+	}
+	if w.look.variant {
+		return
 	}
 	if w.look.hides() {
 		if w.page.letters == 0 {
