@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -38,28 +37,20 @@ type namedRecord struct {
 	Name string `json:"name"`
 }
 
-// maxNamed is how many lists, segments or topics a select offers; a page of the API has no more.
-const maxNamed = 200
-
-// named reads the things of a kind, such as all lists.
+// named reads the things of a kind, such as all lists, by their names.
 func (v *visit) named(path string, query url.Values) ([]namedRecord, error) {
-	if query == nil {
-		query = url.Values{}
-	}
-	query.Set("limit", strconv.Itoa(maxNamed))
-	var found struct{ Data []namedRecord }
-	err := v.get(path, query, &found)
-	slices.SortFunc(found.Data, func(a, b namedRecord) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
-	return found.Data, err
+	found, err := every[namedRecord](v, path, query, maxOffered)
+	slices.SortFunc(found, func(a, b namedRecord) int { return strings.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)) })
+	return found, err
 }
 
-// namesOf makes choices of things, the first of which is to choose nothing.
+// namesOf makes choices of things, the first of which is to choose nothing. The current one stays, even if it is not among them.
 func namesOf(all []namedRecord, nothing, current string) []choice {
 	offered := choices(current, "", nothing)
 	for _, one := range all {
 		offered = append(offered, choice{Value: one.ID, Label: visible(one.Name), Chosen: one.ID == current})
 	}
-	return offered
+	return keeping(offered, current)
 }
 
 // removePage asks before something is deleted, and says what goes with it. Where it cannot be made again, the name has to be typed.

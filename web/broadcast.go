@@ -219,7 +219,9 @@ func (v *visit) addErrors(p *broadcastPage) error {
 	}
 	slices.SortStableFunc(p.Errors, func(a, b errorGroup) int { return int(b.n - a.n) })
 	for i, g := range p.Errors {
-		p.Errors[i].Count = v.plural(g.n, "person", "people")
+		if p.Errors[i].Count = v.plural(g.n, "person", "people"); found.HasMore {
+			p.Errors[i].Count = "At least " + p.Errors[i].Count
+		}
 	}
 	return nil
 }

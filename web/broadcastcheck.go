@@ -132,11 +132,11 @@ func (v *visit) checkSender(b broadcastRecord) (finding, error) {
 	if !v.can("domain:read") {
 		return good("Sender", "That "+from.Domain+" is verified is checked when you send."), nil
 	}
-	var found struct{ Data []struct{ Domain string } }
-	if err := v.get("/v1/domains", url.Values{"verified": {"true"}, "search": {from.Domain}, "limit": {"200"}}, &found); err != nil {
+	d, err := v.domainCalled(from.Domain)
+	if err != nil {
 		return finding{}, err
 	}
-	if !slices.ContainsFunc(found.Data, func(d struct{ Domain string }) bool { return strings.EqualFold(d.Domain, from.Domain) }) {
+	if !d.Verified {
 		return bad(from.Domain+" is not verified", "Mail from it would be refused.").to(v.link("domains"), "Verify it"), nil
 	}
 	return good("Domain verified", from.Domain), nil

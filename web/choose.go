@@ -1,8 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 )
 
 // listOf is a page of a list that is followed by offset. Not every list knows how long it is.
@@ -24,6 +27,60 @@ func beside[T any](v *visit, list listOf[T]) pager {
 	}
 	p.Text = v.number(offset+1) + " to " + v.number(offset+shown)
 	return p
+}
+
+const (
+	// largestPage is the longest page that the API gives of any list.
+	largestPage = 200
+	// maxOffered is how many things of a kind a page offers to choose from. Nobody looks through more, and each page of them is a
+	// request to the API.
+	maxOffered = 5 * largestPage
+)
+
+// every reads a list page by page, up to a number of entries; 0 means all of them.
+func every[T any](v *visit, path string, query url.Values, most int) ([]T, error) {
+	asked := url.Values{"limit": {strconv.Itoa(largestPage)}}
+	for name, values := range query {
+		asked[name] = values
+	}
+	var all []T
+	for most == 0 || len(all) < most {
+		asked.Set("offset", strconv.Itoa(len(all)))
+		var list listOf[T]
+		if err := v.get(path, asked, &list); err != nil {
+			return nil, err
+		}
+		all = append(all, list.Data...)
+		if !list.HasMore || len(list.Data) == 0 {
+			break
+		}
+	}
+	return all, nil
+}
+
+// keeping adds values to the choices that are chosen and not among them: what a form does not show would be lost when it is saved.
+func keeping(all []choice, chosen ...string) []choice {
+	for _, value := range chosen {
+		if value != "" && !slices.ContainsFunc(all, func(c choice) bool { return c.Value == value }) {
+			all = append(all, choice{Value: value, Label: visible(value), Chosen: true})
+		}
+	}
+	return all
+}
+
+// keepingNamed is keeping for things whose names the API tells one by one.
+func (v *visit) keepingNamed(all []choice, kind string, chosen []string) ([]choice, error) {
+	known := len(all)
+	all = keeping(all, chosen...)
+	for i := known; i < len(all); i++ {
+		var one struct{ Domain, Name string }
+		err := v.get(apiPath(kind, all[i].Value), nil, &one)
+		if p, ok := err.(*problem); err != nil && (!ok || p.Status != http.StatusNotFound) {
+			return nil, err
+		}
+		all[i].Label = visible(cmp.Or(one.Domain, one.Name, all[i].Value))
+	}
+	return all, nil
 }
 
 // add puts the values that are not empty into a query.

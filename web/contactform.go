@@ -70,7 +70,7 @@ func (v *visit) valueFields(value func(key string) string, wrong *problem) ([]va
 				f.Kind = "date"
 			}
 		case "boolean":
-			f.Choices = choices(strings.ToLower(f.Value), "", "Not known", "yes", "Yes", "no", "No")
+			f.Choices = choices(f.Value, "", "Not known", "yes", "Yes", "no", "No")
 		}
 		if stands := p.fallback(); stands != "" {
 			f.Hint = "Without a value, mail says “" + stands + "”."
@@ -78,6 +78,14 @@ func (v *visit) valueFields(value func(key string) string, wrong *problem) ([]va
 		fields = append(fields, f)
 	}
 	return fields, err
+}
+
+// formText is a value as the form has it.
+func formText(value any) string {
+	if known, ok := value.(bool); ok {
+		return strings.ToLower(yesNo(known))
+	}
+	return valueText(value)
 }
 
 // typedValue is what a form has of a property, in the type of the property; what it cannot read is left for the API to refuse.
@@ -180,7 +188,7 @@ func showEditContact(v *visit) error {
 		return err
 	}
 	p.Email, p.FirstName, p.LastName = c.Email, c.FirstName, c.LastName
-	if p.Values, err = v.valueFields(func(key string) string { return valueText(c.Properties[key]) }, nil); err != nil {
+	if p.Values, err = v.valueFields(func(key string) string { return formText(c.Properties[key]) }, nil); err != nil {
 		return err
 	}
 	return v.show("audience/contactform", p)
@@ -191,6 +199,15 @@ func editContact(v *visit) error {
 	values, err := v.postedValues()
 	if err != nil {
 		return err
+	}
+	var c contactRecord
+	if err := v.get(apiPath("audience", "contacts", id), nil, &c); err != nil {
+		return err
+	}
+	for key := range values {
+		if v.value("p."+key) == formText(c.Properties[key]) {
+			delete(values, key) // a form shows less than a value can hold, such as lines, so what was not touched stays
+		}
 	}
 	body := map[string]any{"email": strings.TrimSpace(v.value("email")), "first_name": strings.TrimSpace(v.value("first_name")), "last_name": strings.TrimSpace(v.value("last_name")), "properties": values}
 	if err := v.send(http.MethodPatch, apiPath("audience", "contacts", id), body, nil); err != nil {

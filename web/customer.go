@@ -13,7 +13,7 @@ type customerPage struct {
 	Domains  []customerDomain
 	Latest   []emailRow
 	Paused   moment
-	Ways     []customerWay
+	Ways     []choice
 	Asked    customerForm
 	Domain   string
 	// Steps are what has to be done before the customer can be deleted.
@@ -57,7 +57,7 @@ func (v *visit) customerPage() (customerPage, error) {
 		{Title: "Delete the customer", Text: "Emails that were sent for it stay in your list."},
 	}
 	var err error
-	if p.Ways, err = v.customerWays(); err != nil {
+	if p.Ways, err = v.customerWays(c.Provider); err != nil {
 		return p, err
 	}
 	if v.can("email:read") {

@@ -121,7 +121,7 @@ func wayOf(provider string) string {
 	case "relay":
 		return "Relay"
 	}
-	if node, ok := strings.CutPrefix(provider, "node:"); ok {
+	if node, ok := strings.CutPrefix(provider, nodeWay); ok {
 		return "Node " + node
 	}
 	return words(provider)
@@ -131,7 +131,7 @@ func wayOf(provider string) string {
 type newCustomerPage struct {
 	shell
 	Asked   customerForm
-	Ways    []customerWay
+	Ways    []choice
 	Problem *problem
 }
 
@@ -153,21 +153,17 @@ func (f customerForm) body() map[string]any {
 	return body
 }
 
-// customerWay is one way that mail of a customer can go out.
-type customerWay struct{ Value, Label string }
-
 // customerWays are how the mail of a customer can go out: as the API names them, and the sending nodes that there are.
-func (v *visit) customerWays() ([]customerWay, error) {
-	all := []customerWay{{"inherit", "As the workspace does"}, {"direct", "Directly, from this installation"}, {"relay", "Through your relay"}}
-	var nodes struct{ Data []struct{ ID, Name string } }
-	err := v.get("/v1/sending-nodes", nil, &nodes)
-	if isRefused(err, "insufficient_scope", "workspace_role_required") {
-		return all, nil
+func (v *visit) customerWays(now string) ([]choice, error) {
+	pairs := []string{"inherit", "As the workspace does", "direct", "Directly, from this installation", "relay", "Through your relay"}
+	nodes, err := every[namedRecord](v, "/v1/sending-nodes", nil, maxOffered)
+	if err != nil && !isRefused(err, "insufficient_scope", "workspace_role_required") {
+		return nil, err
 	}
-	for _, node := range nodes.Data {
-		all = append(all, customerWay{"node:" + node.ID, "From the node " + visible(node.Name)})
+	for _, node := range nodes {
+		pairs = append(pairs, nodeWay+node.ID, "From the node "+visible(node.Name))
 	}
-	return all, err
+	return keeping(choices(now, pairs...), now), nil
 }
 
 func showNewCustomer(v *visit) error {
@@ -177,7 +173,7 @@ func showNewCustomer(v *visit) error {
 func (v *visit) drawNewCustomer(asked customerForm, refused *problem) error {
 	p := newCustomerPage{shell: v.shell("Add a customer", "customers").under(crumb{"Customers", v.link("customers")}), Asked: asked, Problem: refused}
 	var err error
-	if p.Ways, err = v.customerWays(); err != nil {
+	if p.Ways, err = v.customerWays(asked.Provider); err != nil {
 		return err
 	}
 	status := http.StatusOK

@@ -15,9 +15,9 @@ type deliveryPage struct {
 	Facts    []fact
 	Attempts []postRow
 	Payload  string
-	// Replayable tells that it has ended and can be sent once more.
-	Replayable bool
-	Problem    *problem
+	// Moving tells that more will happen to it, Replayable that it has ended and may be sent once more.
+	Moving, Replayable bool
+	Problem            *problem
 }
 
 // postRow is one attempt to hand an event to a webhook.
@@ -54,7 +54,7 @@ func (v *visit) showDelivery(refused *problem) error {
 		return err
 	}
 	p := deliveryPage{shell: v.shell(d.EventType, "webhooks").under(crumb{"Webhooks", v.link("webhooks")}, crumb{"Deliveries", v.link("webhooks", "deliveries")}).with("build.css", "again.js"),
-		Delivery: d.deliveryRecord, At: v.moment(d.CreatedAt), Facts: v.deliveryFacts(d), Payload: indented(d.Payload), Replayable: !d.onItsWay() && v.can("webhook:manage"), Problem: refused}
+		Delivery: d.deliveryRecord, At: v.moment(d.CreatedAt), Facts: v.deliveryFacts(d), Payload: indented(d.Payload), Moving: d.onItsWay(), Replayable: !d.onItsWay() && v.can("webhook:manage"), Problem: refused}
 	if d.NextAttemptAt != nil && d.onItsWay() && len(d.Attempts) > 0 {
 		p.Next = v.ago(*d.NextAttemptAt)
 	}

@@ -236,12 +236,12 @@ func (v *visit) fillDomainTab(p *domainPage) (err error) {
 
 // keysOf are the API keys that are restricted to a domain, which its end would leave with less to do.
 func (v *visit) keysOf(domain string) ([]fact, error) {
-	var list listOf[keyRecord]
-	if err := v.get("/v1/api-keys", url.Values{"status": {"active"}, "limit": {"200"}}, &list); err != nil {
+	all, err := every[keyRecord](v, "/v1/api-keys", url.Values{"status": {"active"}}, 0)
+	if err != nil {
 		return nil, err
 	}
 	var keys []fact
-	for _, k := range list.Data {
+	for _, k := range all {
 		if slices.Contains(k.DomainIDs, domain) {
 			keys = append(keys, fact{Name: "API key", Value: visible(k.Name), Href: v.link("keys", k.ID)})
 		}

@@ -41,14 +41,14 @@ const nodeWay = "node:"
 // domainWays are how mail of a domain can go out.
 func (v *visit) domainWays(now string) ([]choice, error) {
 	pairs := []string{"inherit", "As the workspace does", "direct", "Straight to the receivers", "relay", "Through the workspace's relay"}
-	var nodes listOf[struct{ ID, Name, Hostname string }]
-	if err := v.get("/v1/sending-nodes", url.Values{"limit": {"50"}}, &nodes); err != nil && refusal(err) == nil {
+	nodes, err := every[struct{ ID, Name, Hostname string }](v, "/v1/sending-nodes", nil, maxOffered)
+	if err != nil && refusal(err) == nil {
 		return nil, err
 	}
-	for _, node := range nodes.Data {
+	for _, node := range nodes {
 		pairs = append(pairs, nodeWay+node.ID, "Only from "+visible(node.Name)+" ("+visible(node.Hostname)+")")
 	}
-	return choices(now, pairs...), nil
+	return keeping(choices(now, pairs...), now), nil
 }
 
 // domainChanged goes on after a change, or shows the page again with why it was refused.

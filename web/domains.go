@@ -2,7 +2,6 @@ package web
 
 import (
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -155,15 +154,15 @@ func addDomain(v *visit) error {
 // domainChoices are the domains of the workspace as boxes, those of the ids ticked.
 func (v *visit) domainChoices(ticked []string) ([]choice, error) {
 	if !v.can("domain:read") {
-		return nil, nil
+		return keeping(nil, ticked...), nil // they stay as they are when a form is saved
 	}
-	var list listOf[domainRecord]
-	if err := v.get("/v1/domains", url.Values{"limit": {"200"}}, &list); err != nil {
+	found, err := every[domainRecord](v, "/v1/domains", nil, maxOffered)
+	if err != nil {
 		return nil, err
 	}
 	var all []choice
-	for _, d := range list.Data {
+	for _, d := range found {
 		all = append(all, choice{Value: d.ID, Label: visible(d.Domain), Chosen: slices.Contains(ticked, d.ID)})
 	}
-	return all, nil
+	return v.keepingNamed(all, "domains", ticked)
 }

@@ -84,9 +84,11 @@ type fact struct {
 	Code, Copy        bool
 }
 
-func showEmail(v *visit) error {
+func showEmail(v *visit) error { return v.showEmail(emailPage{Tab: v.query("tab")}) }
+
+// showEmail draws the email in the address. The page brings what the action before it has to say.
+func (v *visit) showEmail(p emailPage) error {
 	id := v.path("id")
-	p := emailPage{Tab: v.query("tab"), Shared: v.query("shared")}
 	if err := v.get(apiPath("emails", id), nil, &p.Email); err != nil {
 		return err
 	}
@@ -105,6 +107,9 @@ func showEmail(v *visit) error {
 		if err := v.get(apiPath("emails", id, "raw"), nil, &raw); err == nil {
 			p.Raw = raw.URL
 		}
+	}
+	if p.Problem != nil {
+		return v.showStatus(p.Problem.Status, "emails/detail", p)
 	}
 	return v.show("emails/detail", p)
 }
@@ -185,27 +190,31 @@ func showEmailBody(v *visit) error {
 	return v.showHostile(e.HTML, e.Text)
 }
 
-func cancelEmail(v *visit) error {
-	id := v.path("id")
-	if err := v.send(http.MethodPost, apiPath("emails", id, "cancel"), nil, nil); err != nil {
+// emailChanged goes on after a change, or shows the email again with why it was refused.
+func (v *visit) emailChanged(err error, notice string) error {
+	if refused := refusal(err); refused != nil {
+		return v.showEmail(emailPage{Problem: refused})
+	}
+	if err != nil {
 		return err
 	}
-	return v.redirect(v.link("emails", id), "Cancelled. It will not be sent.")
+	return v.redirect(v.link("emails", v.path("id")), notice)
+}
+
+func cancelEmail(v *visit) error {
+	return v.emailChanged(v.send(http.MethodPost, apiPath("emails", v.path("id"), "cancel"), nil, nil), "Cancelled. It will not be sent.")
 }
 
 func rescheduleEmail(v *visit) error {
-	id := v.path("id")
-	if err := v.send(http.MethodPatch, apiPath("emails", id), map[string]string{"scheduled_at": v.instant(v.value("scheduled_at"))}, nil); err != nil {
-		return err
-	}
-	return v.redirect(v.link("emails", id), "Moved to another time.")
+	body := map[string]string{"scheduled_at": v.instant(v.value("scheduled_at"))}
+	return v.emailChanged(v.send(http.MethodPatch, apiPath("emails", v.path("id")), body, nil), "Moved to another time.")
 }
 
+// shareEmail shows the link in the answer itself: an address that carried it could be made up by others, and is kept by browsers.
 func shareEmail(v *visit) error {
-	id := v.path("id")
 	var shared struct{ URL string }
-	if err := v.send(http.MethodPost, apiPath("emails", id, "share"), nil, &shared); err != nil {
-		return err
+	if err := v.send(http.MethodPost, apiPath("emails", v.path("id"), "share"), nil, &shared); err != nil {
+		return v.emailChanged(err, "")
 	}
-	return v.redirect(v.link("emails", id)+"?"+url.Values{"shared": {shared.URL}}.Encode(), "")
+	return v.showEmail(emailPage{Shared: shared.URL})
 }

@@ -137,14 +137,29 @@ func (v *visit) senders() ([]string, error) {
 	return names, nil
 }
 
-// addresses are those of a line, between commas.
+// addresses are those of a line, between commas. A comma in a name that is quoted belongs to the name.
 func addresses(line string) []string {
 	var all []string
-	for _, one := range strings.FieldsFunc(line, func(r rune) bool { return r == ',' || r == ';' || r == '\n' }) {
+	take := func(one string) {
 		if one = strings.TrimSpace(one); one != "" {
 			all = append(all, one)
 		}
 	}
+	from, quoted, escaped := 0, false, false
+	for i, r := range line {
+		switch {
+		case escaped:
+			escaped = false
+		case quoted && r == '\\':
+			escaped = true
+		case r == '"':
+			quoted = !quoted
+		case r == '\n' || !quoted && (r == ',' || r == ';'):
+			take(line[from:i])
+			from, quoted = i+1, false
+		}
+	}
+	take(line[from:])
 	return all
 }
 

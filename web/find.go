@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -125,16 +126,20 @@ func (v *visit) ofDomain(name string) (string, error) {
 	if !v.can("domain:read") {
 		return "", nil
 	}
-	var list listOf[domainRecord]
-	if err := v.get("/v1/domains", url.Values{"search": {name}, "limit": {"50"}}, &list); err != nil {
+	d, err := v.domainCalled(name)
+	if err != nil || d.ID == "" {
 		return "", err
 	}
-	for _, d := range list.Data {
-		if strings.EqualFold(d.Domain, name) {
-			return v.link("domains", d.ID), nil
-		}
+	return v.link("domains", d.ID), nil
+}
+
+// domainCalled is the domain of a name; the zero one if there is none. The API finds all whose names have this one in them.
+func (v *visit) domainCalled(name string) (domainRecord, error) {
+	all, err := every[domainRecord](v, "/v1/domains", url.Values{"search": {name}}, 0)
+	if i := slices.IndexFunc(all, func(d domainRecord) bool { return strings.EqualFold(d.Domain, name) }); i >= 0 {
+		return all[i], nil
 	}
-	return "", nil
+	return domainRecord{}, err
 }
 
 // ofSearch looks for emails; one goes straight to it, several to their list.

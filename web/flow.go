@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"postrider/web/internal/tree"
@@ -108,17 +107,15 @@ func (f *flow) choicesOf(kind string) []choice {
 	if !ok || !f.v.can(source.scope) {
 		return nil
 	}
-	var list struct {
-		Data []struct {
-			ID, Name, Status string
-			Alias            *string
-		}
-	}
-	if err := f.v.get(source.path, url.Values{"limit": {"100"}}, &list); err != nil {
+	found, err := every[struct {
+		ID, Name, Status string
+		Alias            *string
+	}](f.v, source.path, nil, maxOffered)
+	if err != nil {
 		f.err = err
 		return nil
 	}
-	for _, one := range list.Data {
+	for _, one := range found {
 		c := choice{Value: one.ID, Label: visible(one.Name)}
 		if source.value == "name" {
 			c.Value = one.Name

@@ -61,6 +61,7 @@ func (f *flow) ruleLine(rule map[string]any) flowRule {
 			c.Chosen = c.Value == r.Value
 			r.Choices = append(r.Choices, c)
 		}
+		r.Choices = keeping(r.Choices, r.Value)
 	case "boolean":
 		r.Choices = choices(r.Value, "true", "true", "false", "false")
 	}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"crypto/rand"
 	"net/http"
 	"net/url"
 	"strings"
@@ -53,6 +54,8 @@ type answerRow struct{ Label, Href string }
 type replyForm struct {
 	From, To, Text string
 	All, Quote     bool
+	// Once names the form, so that pressing its button twice sends one answer.
+	Once string
 }
 
 func (v *visit) receivedPage() (receivedPage, error) {
@@ -86,7 +89,7 @@ func (v *visit) receivedPage() (receivedPage, error) {
 	}
 	p.Body = foldQuoted(m.Text)
 	p.Facts = v.receivedFacts(m)
-	p.Reply = replyForm{Quote: true, To: visible(strings.Join(m.ReplyTo, ", "))}
+	p.Reply = replyForm{Once: rand.Text(), Quote: true, To: visible(strings.Join(m.ReplyTo, ", "))}
 	if p.Reply.To == "" {
 		p.Reply.To = visible(m.From)
 	}
@@ -202,8 +205,8 @@ func markReceived(v *visit) error {
 
 func replyReceived(v *visit) error {
 	id := v.path("id")
-	asked := replyForm{From: v.value("from"), To: v.value("to"), Text: newlines(v.value("text")), All: v.checked("reply_all"), Quote: v.checked("quote")}
-	body := map[string]any{"text": asked.Text, "from": asked.From, "to": addresses(asked.To), "reply_all": asked.All, "quote": asked.Quote}
+	asked := replyForm{From: v.value("from"), To: v.value("to"), Text: newlines(v.value("text")), All: v.checked("reply_all"), Quote: v.checked("quote"), Once: v.value("once")}
+	body := once(asked.Once, map[string]any{"text": asked.Text, "from": asked.From, "to": addresses(asked.To), "reply_all": asked.All, "quote": asked.Quote})
 	var sent struct{ ID string }
 	err := v.send(http.MethodPost, apiPath("emails", "receiving", id, "reply"), body, &sent)
 	if refused, ok := err.(*problem); ok && refused.Status != http.StatusNotFound {

@@ -151,14 +151,12 @@ func (v *visit) findKey(id string) (keyRecord, error) {
 
 func (v *visit) keyFacts(k keyRecord) ([]fact, error) {
 	facts := []fact{{Name: "Begins with", Value: k.Prefix, Code: true, Copy: true}, {Name: "Mode", Value: modeWords[k.Mode]}, {Name: "Created", Value: v.moment(k.CreatedAt).Text}}
-	names, err := v.domainChoices(k.DomainIDs)
+	only, err := v.keepingNamed(nil, "domains", k.DomainIDs)
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range names {
-		if d.Chosen {
-			facts = append(facts, fact{Name: "Only domain", Value: d.Label, Href: v.link("domains", d.Value)})
-		}
+	for _, d := range only {
+		facts = append(facts, fact{Name: "Only domain", Value: d.Label, Href: v.link("domains", d.Value)})
 	}
 	for _, network := range k.Networks {
 		facts = append(facts, fact{Name: "Only from", Value: network, Code: true})

@@ -1,6 +1,10 @@
 package web
 
 import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"net/http"
 	"strings"
 )
@@ -17,7 +21,9 @@ type newEmailPage struct {
 	Own, More bool
 	// Unverified tells that there is no domain to send from.
 	Unverified bool
-	Problem    *problem
+	// Once names the form, so that pressing its button twice sends one email.
+	Once    string
+	Problem *problem
 }
 
 func (v *visit) newEmail() newEmailPage {
@@ -26,7 +32,7 @@ func (v *visit) newEmail() newEmailPage {
 
 func showNewEmail(v *visit) error {
 	p := v.newEmail()
-	p.From, p.To, p.TemplateID = v.query("from"), v.query("to"), v.query("template_id")
+	p.Once, p.From, p.To, p.TemplateID = rand.Text(), v.query("from"), v.query("to"), v.query("template_id")
 	if p.Own = p.TemplateID == ""; p.Own {
 		p.Subject, p.Text = "It works", "Hello from Postrider."
 	}
@@ -60,7 +66,7 @@ func (v *visit) postedEmail() newEmailPage {
 	p.From, p.To, p.Subject, p.ScheduledAt = v.value("from"), v.value("to"), v.value("subject"), v.value("scheduled_at")
 	p.Cc, p.Bcc, p.ReplyTo, p.Tags = v.value("cc"), v.value("bcc"), v.value("reply_to"), newlines(v.value("tags"))
 	p.HTML, p.Text, p.Own = newlines(v.value("html")), newlines(v.value("text")), v.value("content") != "template"
-	p.TemplateID, p.Variables = v.value("template_id"), newlines(v.value("variables"))
+	p.TemplateID, p.Variables, p.Once = v.value("template_id"), newlines(v.value("variables")), v.value("once")
 	return p
 }
 
@@ -97,7 +103,18 @@ func (p newEmailPage) body(v *visit) (map[string]any, *problem) {
 	if tracking := v.postedTracking(); tracking.said() {
 		body["tracking"] = tracking
 	}
-	return body, nil
+	return once(p.Once, body), nil
+}
+
+// once gives a request the name of the form that it was posted with, and of what it says: the same again is not done again, and
+// what was changed in between is.
+func once(form string, body map[string]any) map[string]any {
+	raw, err := json.Marshal(body)
+	if form != "" && err == nil {
+		sum := sha256.Sum256(append(raw, form...))
+		body["idempotency_key"] = "dashboard:" + hex.EncodeToString(sum[:16])
+	}
+	return body
 }
 
 func sendEmail(v *visit) error {

@@ -145,18 +145,20 @@ func (v *visit) firstCall(k keyRecord) (command, does string, err error) {
 
 // senderFor returns an address that mail can be sent from, on one of the domains if there are any. It is empty if no domain is ready.
 func (v *visit) senderFor(domains []string) (string, error) {
-	all, err := v.domainChoices(domains)
-	if err != nil {
-		return "", err
+	if len(domains) == 0 {
+		names, err := v.knownSenders()
+		if err != nil || len(names) == 0 {
+			return "", err
+		}
+		return "hello@" + names[0], nil
 	}
-	names, err := v.knownSenders()
-	if err != nil {
-		return "", err
-	}
-	for _, name := range names {
-		allowed := slices.ContainsFunc(all, func(d choice) bool { return d.Chosen && d.Label == name })
-		if len(domains) == 0 || allowed {
-			return "hello@" + name, nil
+	for _, id := range domains {
+		var d domainRecord
+		if err := v.get(apiPath("domains", id), nil, &d); err != nil {
+			return "", err
+		}
+		if d.Verified {
+			return "hello@" + d.Domain, nil
 		}
 	}
 	return "", nil

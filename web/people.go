@@ -29,7 +29,7 @@ func showPerson(v *visit) error {
 	address := v.path("address")
 	p := personPage{shell: v.shell(visible(address), "emails").under(crumb{"Emails", v.link("emails")}), Address: address, Back: v.r.URL.RequestURI()}
 	if !strings.Contains(address, "@") {
-		return &problem{Status: http.StatusNotFound, Code: "not_found", Message: "That is not an email address."}
+		return notAnAddress()
 	}
 	for _, fill := range []struct {
 		scope string
@@ -97,7 +97,7 @@ func (v *visit) suppressionOf(p *personPage) error {
 	var list listOf[suppressionRecord]
 	err := v.get("/v1/suppressions", url.Values{"email": {p.Address}}, &list)
 	if isRefused(err, "validation_error") {
-		return &problem{Status: http.StatusNotFound, Code: "not_found", Message: "That is not an email address."}
+		return notAnAddress()
 	}
 	if err != nil || len(list.Data) == 0 {
 		return err
@@ -115,13 +115,14 @@ func (v *visit) contactOf(p *personPage) error {
 		Lists             []struct{ ID, Name, Status string }
 		Topics            []struct{ ID, Name, Subscription string }
 	}]
-	if err := v.get("/v1/audience/contacts", url.Values{"search": {p.Address}, "limit": {"10"}}, &list); err != nil {
+	err := v.get("/v1/audience/contacts", url.Values{"email": {p.Address}}, &list)
+	if isRefused(err, "validation_error") {
+		return notAnAddress()
+	}
+	if err != nil {
 		return err
 	}
 	for _, c := range list.Data {
-		if !strings.EqualFold(c.Email, p.Address) {
-			continue
-		}
 		name := strings.TrimSpace(c.FirstName + " " + c.LastName)
 		if name == "" {
 			name = c.Email
@@ -133,7 +134,10 @@ func (v *visit) contactOf(p *personPage) error {
 		for _, t := range c.Topics {
 			p.Contact = append(p.Contact, fact{Name: "Topic", Value: visible(t.Name) + ": " + words(t.Subscription)})
 		}
-		return nil
 	}
 	return nil
+}
+
+func notAnAddress() *problem {
+	return &problem{Status: http.StatusNotFound, Code: "not_found", Message: "That is not an email address."}
 }

@@ -129,7 +129,7 @@ func (v *visit) eventBody() (map[string]any, *problem) {
 		wrong.Message, wrong.Fields = "The event is not saved yet.", map[string]string{"sample_payload": wrong.Fields["payload"]}
 		return body, wrong
 	}
-	if strings.TrimSpace(v.value("sample_payload")) != "" {
+	if body["sample_payload"] = nil; strings.TrimSpace(v.value("sample_payload")) != "" {
 		body["sample_payload"] = sample
 	}
 	return body, nil

@@ -141,6 +141,9 @@ func sendBroadcast(v *visit) error {
 	if err != nil {
 		return err
 	}
+	if b.open() && v.value("seen") != fmt.Sprint(b.UpdatedAt.UnixMicro()) {
+		return v.review(http.StatusConflict, &problem{Status: http.StatusConflict, Code: "conflict", Message: "Somebody changed it since you looked. This is how it is now; nothing was sent."})
+	}
 	body := map[string]any{"idempotency_key": fmt.Sprintf("dashboard:%s:%d", id, b.UpdatedAt.UnixMicro())}
 	if b.ScheduledAt != nil {
 		body["scheduled_at"] = b.ScheduledAt

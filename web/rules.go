@@ -110,11 +110,21 @@ func (b *ruleBook) draw(n *ruleNode, path string, wrong *problem) {
 		c.Chosen = c.Value == n.Value
 		n.Choices = append(n.Choices, c)
 	}
+	if (f.Kind == "list" || f.Kind == "segment") && !b.offers(n.Value) {
+		n.Choices = keeping(n.Choices, n.Value)
+	}
 	if n.Input == "span" && n.Unit == "" {
 		n.Unit = "days"
 	}
 	n.Units = choices(n.Unit, "hours", "hours", "days", "days", "weeks", "weeks")
 	n.Families = b.families(f)
+}
+
+// offers tells whether a value is to be chosen of some field: it may have come along when the field of a line was changed.
+func (b *ruleBook) offers(value string) bool {
+	return slices.ContainsFunc(b.fields, func(f ruleField) bool {
+		return slices.ContainsFunc(f.Choices, func(c choice) bool { return c.Value == value })
+	})
 }
 
 func (b *ruleBook) families(current ruleField) []fieldFamily {

@@ -105,3 +105,16 @@ func TestAFieldThatIsGoneIsStillShown(t *testing.T) {
 		t.Errorf("%+v %q", last, b.text(line).Text)
 	}
 }
+
+func TestAListThatIsNotOfferedStaysChosen(t *testing.T) {
+	t.Parallel()
+	b := book()
+	root, err := b.read([]byte(`{"type":"rule","field":"lists","operator":"member_of","value":"l2"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.draw(root, "0", nil)
+	if offered := root.Nodes[0].Choices; len(offered) != 2 || offered[1].Value != "l2" || !offered[1].Chosen {
+		t.Errorf("offered are %+v, of which a browser takes the first", offered)
+	}
+}

@@ -138,7 +138,7 @@ func (m sandboxRecord) verdicts() []verdict {
 
 // sendToSandbox sends a mail to a magic address. Its label differs each time, so that what came of the last one does not matter.
 func sendToSandbox(v *visit) error {
-	senders, err := v.senders()
+	senders, err := v.knownSenders()
 	if err != nil {
 		return err
 	}

@@ -91,6 +91,9 @@ type segmentPage struct {
 	ByHand bool
 	All    string
 	Facts  []fact
+	// Emails are those that were refused, and Problem is why.
+	Emails  string
+	Problem *problem
 }
 
 func (v *visit) readSegment(id string) (s segmentRecord, err error) {
@@ -99,13 +102,15 @@ func (v *visit) readSegment(id string) (s segmentRecord, err error) {
 	return s, err
 }
 
-func showSegment(v *visit) error {
+func showSegment(v *visit) error { return v.showSegment(http.StatusOK, "", nil) }
+
+func (v *visit) showSegment(status int, emails string, wrong *problem) error {
 	s, err := v.readSegment(v.path("id"))
 	if err != nil {
 		return err
 	}
 	p := segmentPage{shell: v.audienceShell(s.Name, crumb{"Segments", v.link("audience", "segments")}), Segment: s, Count: v.plural(s.Contacts, "person", "people"), Kind: kindName(s.Type),
-		ByHand: s.Type != "dynamic", All: v.link("audience") + "?" + url.Values{"segment_id": {s.ID}}.Encode()}
+		ByHand: s.Type != "dynamic", Emails: emails, Problem: wrong, All: v.link("audience") + "?" + url.Values{"segment_id": {s.ID}}.Encode()}
 	if s.CountedAt != nil {
 		p.Counted = v.ago(*s.CountedAt)
 	}
@@ -127,7 +132,7 @@ func showSegment(v *visit) error {
 		p.Sample = append(p.Sample, v.contactRow(c))
 	}
 	p.Facts = []fact{{Name: "Segment ID", Value: s.ID, Code: true, Copy: true}, {Name: "Filled", Value: p.Kind}, {Name: "Created", Value: v.moment(s.CreatedAt).Text}}
-	return v.show("audience/segment", p)
+	return v.showStatus(status, "audience/segment", p)
 }
 
 // fillSegment puts people in by hand, by their addresses.
@@ -137,12 +142,20 @@ func fillSegment(v *visit) error {
 		Added    int64
 		NotFound []string `json:"not_found"`
 	}
-	if err := v.send(http.MethodPost, apiPath("segments", id, "contacts"), map[string]any{"emails": addresses(v.value("emails"))}, &done); err != nil {
+	err := v.send(http.MethodPost, apiPath("segments", id, "contacts"), map[string]any{"emails": addresses(v.value("emails"))}, &done)
+	if refused := refusal(err); refused != nil {
+		return v.showSegment(refused.Status, v.value("emails"), refused)
+	}
+	if err != nil {
 		return err
 	}
 	said := v.plural(done.Added, "person was put in.", "people were put in.")
-	if len(done.NotFound) > 0 {
-		said += " No contact has the address " + strings.Join(done.NotFound[:min(3, len(done.NotFound))], ", ") + "."
+	if named := done.NotFound[:min(3, len(done.NotFound))]; len(named) > 0 {
+		said += " No contact has the address " + strings.Join(named, ", ")
+		if others := len(done.NotFound) - len(named); others > 0 {
+			said += " and " + v.plural(int64(others), "other", "others")
+		}
+		said += "."
 	}
 	return v.redirect(v.link("audience", "segments", id), said)
 }

@@ -99,39 +99,35 @@ type invitationRow struct {
 
 type roleChoice struct{ Name, Can string }
 
-var roleChoices = []roleChoice{{"owner", "Everything, the plan included"}, {"admin", "Everything but the plan"}, {"developer", "Domains, keys, webhooks, logs, templates, emails"},
-	{"marketer", "Audience, broadcasts, automations, templates, statistics"}, {"viewer", "Reads"}}
+var roleChoices = []roleChoice{{"owner", "Everything, the plan included"}, {"admin", "Everything but the plan"}, {"developer", "Everything but members, keys and secrets"},
+	{"marketer", "Emails, audience, broadcasts, templates, statistics"}, {"viewer", "Reads"}}
 
 func (v *visit) membersPage() (membersPage, error) {
 	p := membersPage{shell: v.shell("Members", "settings"), Tabs: v.settingsTabs("members"), Roles: roleChoices}
-	var members struct {
-		Data []struct {
-			ID, Email, Name, Role string
-			UserID                string     `json:"user_id"`
-			TwoFactor             bool       `json:"two_factor_enabled"`
-			Seen                  *time.Time `json:"last_seen_at"`
-		}
-	}
-	if err := v.get(v.home("members"), url.Values{"limit": {"200"}}, &members); err != nil {
+	members, err := every[struct {
+		ID, Email, Name, Role string
+		UserID                string     `json:"user_id"`
+		TwoFactor             bool       `json:"two_factor_enabled"`
+		Seen                  *time.Time `json:"last_seen_at"`
+	}](v, v.home("members"), nil, 0)
+	if err != nil {
 		return p, err
 	}
-	for _, m := range members.Data {
+	for _, m := range members {
 		row := memberRow{ID: m.ID, Name: visible(m.Name), Email: m.Email, Role: m.Role, TwoFactor: m.TwoFactor, You: m.UserID == v.session.User.ID}
 		if m.Seen != nil {
 			row.Seen = v.ago(*m.Seen)
 		}
 		p.Members = append(p.Members, row)
 	}
-	var invited struct {
-		Data []struct {
-			ID, Email, Role string
-			Expires         time.Time `json:"expires_at"`
-		}
-	}
-	if err := v.get(v.home("invitations"), url.Values{"limit": {"200"}}, &invited); err != nil {
+	invited, err := every[struct {
+		ID, Email, Role string
+		Expires         time.Time `json:"expires_at"`
+	}](v, v.home("invitations"), nil, 0)
+	if err != nil {
 		return p, err
 	}
-	for _, i := range invited.Data {
+	for _, i := range invited {
 		p.Invitations = append(p.Invitations, invitationRow{i.ID, i.Email, i.Role, v.ago(i.Expires)})
 	}
 	return p, nil

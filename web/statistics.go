@@ -100,14 +100,17 @@ func (v *visit) statsDomains(now string) ([]choice, error) {
 	if !v.can("domain:read") {
 		return all, nil
 	}
-	var found struct{ Data []struct{ ID, Domain string } }
-	if err := v.get("/v1/domains", url.Values{"limit": {"100"}}, &found); err != nil {
+	found, err := every[struct{ ID, Domain string }](v, "/v1/domains", nil, maxOffered)
+	if err != nil {
 		return nil, err
 	}
-	for _, d := range found.Data {
+	for _, d := range found {
 		all = append(all, choice{Value: d.ID, Label: d.Domain, Chosen: d.ID == now})
 	}
-	return all, nil
+	if now == "" {
+		return all, nil
+	}
+	return v.keepingNamed(all, "domains", []string{now})
 }
 
 func (v *visit) fillStatistics(p *statisticsPage, query url.Values, step string) error {

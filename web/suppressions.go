@@ -34,6 +34,8 @@ type suppressionsPage struct {
 	Reasons, Spans       []choice
 	Total                string
 	Pager                pager
+	// Back is the place in the list to come back to.
+	Back string
 }
 
 // Filtered tells whether the list shows a choice of all entries.
@@ -68,7 +70,7 @@ func reasonChoices(now, first string) []choice {
 }
 
 func listSuppressions(v *visit) error {
-	p := suppressionsPage{shell: v.shell("Suppressions", "suppressions"), Query: v.query("q"), Reason: v.query("reason"), Since: v.query("since")}
+	p := suppressionsPage{shell: v.shell("Suppressions", "suppressions"), Query: v.query("q"), Reason: v.query("reason"), Since: v.query("since"), Back: v.r.URL.RequestURI()}
 	p.Reasons, p.Spans = reasonChoices(p.Reason, "Every reason"), spans(p.Since)
 	var list listOf[suppressionRecord]
 	if err := v.get("/v1/suppressions", add(v.pageQuery(), map[string]string{"search": p.Query, "reason": p.Reason, "since": v.sinceOf(p.Since)}), &list); err != nil {

@@ -214,6 +214,9 @@ func (v *visit) redirect(to, notice string) error {
 // noticeCookie carries one sentence to the next page.
 const noticeCookie = "notice"
 
+// scripted is the header of requests that scripts make for parts of a page.
+const scripted = "X-Requested-By"
+
 // takeNotice returns what the page before this one left to say, and makes the browser forget it.
 func (v *visit) takeNotice() string {
 	if v.notice != nil {
@@ -221,8 +224,8 @@ func (v *visit) takeNotice() string {
 	}
 	v.notice = new(string)
 	cookie, err := v.r.Cookie(noticeCookie)
-	if err != nil {
-		return ""
+	if err != nil || v.r.Header.Get(scripted) != "" {
+		return "" // a script that reads a part of a page, in another tab perhaps, would lose what a person should read
 	}
 	http.SetCookie(v.w, &http.Cookie{Name: noticeCookie, Path: "/", MaxAge: -1, HttpOnly: true, SameSite: http.SameSiteLaxMode})
 	if said, err := url.QueryUnescape(cookie.Value); err == nil {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -126,7 +127,7 @@ type deliveryLine struct {
 
 // deliveryList reads the deliveries of a webhook, or of all if the id is empty.
 func (v *visit) deliveryList(webhook string) (deliveryList, error) {
-	l := deliveryList{Action: v.r.URL.Path, Status: v.query("status"), Event: v.query("event"), Since: v.query("since")}
+	l := deliveryList{Action: v.link("webhooks", cmp.Or(webhook, "deliveries")), Status: v.query("status"), Event: v.query("event"), Since: v.query("since")}
 	l.States = choices(l.Status, "", "Every status", "delivered", "Delivered", "failed", "Failed", "retrying", "Retrying", "pending", "Pending", "cancelled", "Cancelled")
 	l.Spans = spans(l.Since)
 	pairs := []string{"", "Every event"}

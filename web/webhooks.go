@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -169,17 +168,20 @@ func (v *visit) webhookForm(w webhookRecord) (form webhookForm, err error) {
 // tenantChoices are the customers of the workspace as boxes, those of the ids ticked.
 func (v *visit) tenantChoices(ticked []string) ([]choice, error) {
 	if !v.can("tenant:read") {
-		return nil, nil
+		return keeping(nil, ticked...), nil
 	}
-	var list listOf[struct{ ID, Name string }]
-	if err := v.get("/v1/managed-tenants", url.Values{"limit": {"100"}}, &list); err != nil {
+	found, err := every[namedRecord](v, "/v1/managed-tenants", nil, maxOffered)
+	if isRefused(err, "managed_tenants_plan_required") {
+		return keeping(nil, ticked...), nil
+	}
+	if err != nil {
 		return nil, err
 	}
 	var all []choice
-	for _, t := range list.Data {
+	for _, t := range found {
 		all = append(all, choice{Value: t.ID, Label: visible(t.Name), Chosen: slices.Contains(ticked, t.ID)})
 	}
-	return all, nil
+	return v.keepingNamed(all, "managed-tenants", ticked)
 }
 
 // postedWebhook is the webhook that a form asks for.
@@ -190,7 +192,7 @@ func (v *visit) postedWebhook() webhookRecord {
 		w.Events = []string{"*"}
 	}
 	for line := range strings.Lines(v.value("custom_headers")) {
-		if name, value, ok := strings.Cut(line, ":"); ok {
+		if name, value, _ := strings.Cut(line, ":"); strings.TrimSpace(line) != "" {
 			w.Headers[strings.TrimSpace(name)] = strings.TrimSpace(value)
 		}
 	}

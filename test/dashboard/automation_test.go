@@ -119,6 +119,7 @@ func TestAutomationIsTestedAndRolledBack(t *testing.T) {
 	o.See("Back again (copy)")
 	o.open(made + "/settings")
 	o.Press("Archive automation")
+	o.Press("Yes, archive it")
 	o.See("Its runs are stopped")
 }
 
@@ -195,6 +196,7 @@ func TestCredentialsAreAddedTriedAndDeletedWithoutShowingTheirSecret(t *testing.
 		}
 	}
 	o.Press("Delete credential")
+	o.Press("Yes, delete it")
 	o.See("The credential is deleted")
 }
 

@@ -48,6 +48,7 @@ func TestCustomerIsAddedGivenADomainPausedAndDeletedInOrder(t *testing.T) {
 	o.Press("Resume")
 	o.See("Its mail is accepted again.")
 	o.Press("Remove")
+	o.Press("Yes, remove it")
 	o.See("Domain removed.")
 	o.Press("Pause")
 	o.Press("Pause customer")

@@ -169,6 +169,7 @@ func TestKeyIsMadeByHandRotatedAndRevoked(t *testing.T) {
 	o.Press("I saved it")
 	o.See("Rotated")
 	o.Press("Revoke key")
+	o.Press("Yes, revoke it")
 	o.See("Requests with the key are refused from now on")
 	o.open("/keys?status=revoked")
 	o.See("Reports")

@@ -97,6 +97,7 @@ func (o *tour) furnish() []string {
 		return made
 	}
 	letter := id("/emails", map[string]any{"from": "hello@acme.test", "to": "ada@example.net", "subject": "Hi", "text": "Hi"})
+	later := id("/emails", map[string]any{"from": "hello@acme.test", "to": "ada@example.net", "subject": "Later", "text": "Hi", "scheduled_at": "in 2 hours"})
 	template := id("/templates", map[string]any{"name": "Hello", "subject": "Hi", "html": "<p>Hi</p>"})
 	list := o.people()
 	draft := id("/broadcasts", map[string]any{"name": "News", "from": "news@acme.test", "subject": "News", "html": "<p>Hi</p>", "audience_id": list})
@@ -104,7 +105,7 @@ func (o *tour) furnish() []string {
 	domain := o.call("GET", "/domains", nil)["data"].([]any)[0].(map[string]any)["id"].(string)
 	flow := id("/automations", map[string]any{"name": "Flow"})
 	o.call("POST", "/suppressions", map[string]any{"email": "gone@example.net"})
-	return []string{"", "/emails", "/emails/" + letter, "/templates", "/templates/" + template, "/broadcasts", "/broadcasts/" + draft + "/edit", "/broadcasts/" + draft + "/review",
+	return []string{"", "/emails", "/emails/" + letter, "/emails/" + later, "/templates", "/templates/" + template, "/broadcasts", "/broadcasts/" + draft + "/edit", "/broadcasts/" + draft + "/review",
 		"/audience", "/audience/lists/" + list, "/audience/segments", "/automations", "/automations/" + flow, "/suppressions", "/people/ada@example.net", "/inbox", "/sandbox", "/stats",
 		"/logs", "/quickstart", "/domains", "/domains/" + domain, "/keys", "/webhooks", "/webhooks/" + hook, "/webhooks/" + hook + "?tab=settings", "/customers",
 		"/settings", "/settings/members", "/settings/plan"}

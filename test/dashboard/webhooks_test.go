@@ -172,6 +172,7 @@ func TestWebhookIsTestedChangedDisabledAndDeleted(t *testing.T) {
 	o.See("It is told of everything")
 	o.open(page + "?tab=settings")
 	o.Press("Delete webhook")
+	o.Press("Yes, delete it")
 	o.See("Hear about bounces within a second")
 }
 

@@ -10,20 +10,20 @@ function later(element, left) {
   if (left > 0 && element.dataset.again) setTimeout(() => round(element.id, left), Number(element.dataset.again));
 }
 
+/** The page as it is now, or null if it cannot be read. Elements whose time is the same share one reading. @type {Promise<Document | null> | null} */
+let page = null;
+const look = () => page ??= fetch(location.href, { headers: { "X-Requested-By": "kit" } })
+  .then(async (response) => response.ok && !response.redirected ? new DOMParser().parseFromString(await response.text(), "text/html") : null, () => null)
+  .finally(() => { page = null; });
+
 /** @param {string} id @param {number} left */
 async function round(id, left) {
   const old = document.getElementById(id);
   if (!old) return;
   if (document.hidden) return later(old, left);
-  let fresh = null;
-  try {
-    const response = await fetch(location.href, { headers: { "X-Requested-By": "kit" } });
-    if (response.ok && !response.redirected) fresh = new DOMParser().parseFromString(await response.text(), "text/html").getElementById(id);
-  } catch {
-    // the next round may reach the server
-  }
+  const url = location.href, fresh = (await look().catch(() => null))?.getElementById(id); // else the next round may reach the server
   const now = document.getElementById(id);
-  if (fresh && now && now.innerHTML !== fresh.innerHTML) now.replaceWith(document.adoptNode(fresh));
+  if (fresh && now && location.href === url && now.outerHTML !== fresh.outerHTML) now.replaceWith(document.adoptNode(fresh));
   const shown = document.getElementById(id);
   if (shown) later(shown, left - 1);
 }

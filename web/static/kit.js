@@ -25,7 +25,8 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
     const url = new URL(form.action), values = new FormData(form);
     for (const [name, value] of values) if (value) url.searchParams.append(name, String(value));
     history.replaceState(null, "", url);
-    read(url.href, running.signal).then((page) => replace(page, form.dataset.filter ?? ""), () => {});
+    const id = form.dataset.filter ?? "";
+    read(url.href, running.signal).then((page) => page.getElementById(id) ? replace(page, id) : location.assign(url), () => {}); // a page without it says why
   };
   form.addEventListener("input", () => { clearTimeout(timer); timer = window.setTimeout(run, 200); });
   form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); run(); });
@@ -36,9 +37,13 @@ document.addEventListener("click", async (event) => {
   const link = /** @type {Element} */ (event.target).closest?.("a[data-more]");
   if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  const page = await read(link.href), id = link.dataset.more ?? "", more = page.getElementById(id);
-  const first = more?.querySelector("a");
-  document.getElementById(id)?.append(...(more ? document.adoptNode(more).children : []));
+  if (link.dataset.asked) return; // pressed twice
+  link.dataset.asked = "yes";
+  const id = link.dataset.more ?? "", page = await read(link.href).catch(() => null), more = page?.getElementById(id);
+  if (!link.isConnected) return; // the list is another one by now
+  if (!page || !more) { location.assign(link.href); return; } // which says what is wrong
+  const first = more.querySelector("a");
+  document.getElementById(id)?.append(...document.adoptNode(more).children);
   replace(page, "more");
   first?.focus();
 });
@@ -46,13 +51,23 @@ document.addEventListener("click", async (event) => {
 // Elements with data-live are read again when something happens in the workspace; with data-live="id", when it happens to that.
 const lively = document.querySelector("[data-live], [data-news]");
 if (lively) {
-  let stream = /** @type {EventSource | null} */ (null), timer = 0, news = 0, reading = new AbortController(), later = /** @type {number[]} */ ([]);
-  const refresh = () => {
-    reading.abort(); // an answer that was asked for earlier must not replace a newer one
-    const mine = reading = new AbortController();
-    read(location.href, mine.signal).then((page) => {
-      for (const element of document.querySelectorAll("[data-live]")) replace(page, element.id);
-    }, () => { if (!mine.signal.aborted) soon(2000); }); // no further event may come to make up for it
+  let stream = /** @type {EventSource | null} */ (null), timer = 0, news = 0, reading = false, again = 0, last = 0, later = /** @type {number[]} */ ([]);
+  // One reading at a time: where the server takes longer than the next event, a steady stream would else never let it answer.
+  const refresh = async () => {
+    if (reading) { again = 500; return; }
+    const url = location.href;
+    reading = true;
+    again = 0;
+    try {
+      const page = await read(url);
+      if (location.href !== url) again = 500; // the filter was changed meanwhile; this is the answer to the one before
+      else for (const element of document.querySelectorAll("[data-live]")) replace(page, element.id);
+    } catch {
+      again = 2000; // no further event may come to make up for it
+    }
+    reading = false;
+    last = Date.now();
+    if (again) soon(again);
   };
   const soon = (/** @type {number} */ wait) => { if (!timer) timer = window.setTimeout(() => { timer = 0; refresh(); }, wait); };
   const heard = (/** @type {MessageEvent} */ event) => {
@@ -64,7 +79,7 @@ if (lively) {
     }
     const wanted = [...document.querySelectorAll("[data-live]")].some((element) => event.data.includes(element.getAttribute("data-live") ?? ""));
     if (!wanted) return;
-    soon(250); // a steady stream must not put it off
+    soon(Date.now() - last < 1000 ? 1000 : 250); // a steady stream must not put it off, nor ask without end
     later.forEach(clearTimeout); // what follows from an event, such as a webhook or a count, is written a moment after it
     later = [2000, 10000].map((wait) => window.setTimeout(refresh, wait));
   };
@@ -139,9 +154,11 @@ document.addEventListener("keydown", (event) => {
   links[Math.max(0, Math.min(links.length - 1, at + (event.key === "j" ? 1 : -1)))]?.focus();
 });
 
-// A chart says under it what the pointer is on.
-for (const chart of document.querySelectorAll("svg.chart")) {
-  const tip = chart.parentElement?.querySelector(".tip");
-  chart.addEventListener("pointermove", (event) => { const column = /** @type {Element} */ (event.target).closest(".col"); if (tip) tip.textContent = column?.getAttribute("data-tip") ?? ""; });
-  chart.addEventListener("pointerleave", () => { if (tip) tip.textContent = ""; });
-}
+// A chart says under it what the pointer is on. Charts come and go with the parts of pages, so the document listens.
+let tip = /** @type {Element | null | undefined} */ (null);
+document.addEventListener("pointerover", (event) => {
+  const target = /** @type {Element} */ (event.target), mine = target.closest?.("svg.chart")?.parentElement?.querySelector(".tip");
+  if (tip && tip !== mine) tip.textContent = "";
+  tip = mine;
+  if (tip) tip.textContent = target.closest(".col")?.getAttribute("data-tip") ?? "";
+});
