@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/pprof"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -50,7 +51,7 @@ func (s *server) adminHandler() http.Handler {
 func (s *server) addHealth(mux *http.ServeMux) {
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		if err := s.app.Ready(r.Context()); err != nil {
+		if err := s.readiness.check(r.Context(), s.app); err != nil {
 			http.Error(w, "not ready", http.StatusServiceUnavailable)
 			return
 		}
@@ -58,12 +59,30 @@ func (s *server) addHealth(mux *http.ServeMux) {
 	})
 }
 
-// readyWithin is how long the database may take to take a write before we call ourselves unready.
-const readyWithin = 5 * time.Second
+const (
+	// readyWithin is how long the database may take to take a write before we call ourselves unready.
+	readyWithin = 5 * time.Second
+	// readyFor is how long an answer is good for others who ask: the public may, and each look is a write.
+	readyFor = time.Second
+)
 
-// Ready tells whether mail can be accepted: whether the database takes a write.
-func (a *App) Ready(ctx context.Context) error {
-	ctx, done := context.WithTimeout(ctx, readyWithin)
+// readiness is whether mail can be accepted, as it was found last.
+type readiness struct {
+	mu    sync.Mutex
+	err   error
+	until time.Time
+}
+
+// check tells whether the database takes a write. Those who ask together are told together.
+func (r *readiness) check(ctx context.Context, a *App) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now := a.World.Clock.Now(); now.Before(r.until) && now.After(r.until.Add(-readyFor)) {
+		return r.err
+	}
+	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), readyWithin)
 	defer done()
-	return a.DB.CheckWritable(ctx)
+	r.err = a.DB.CheckWritable(ctx)
+	r.until = a.World.Clock.Now().Add(readyFor)
+	return r.err
 }

@@ -49,10 +49,8 @@ type Manifest struct {
 // may be gone, or what is new may have come, while it was. dump writes PostgreSQL's; it is not called for the embedded database.
 func Backup(ctx context.Context, w world.World, s Storage, dir string, dump func(file string) error, tell move.Tell) (Manifest, error) {
 	m := Manifest{MadeAt: w.Clock.Now().UTC().Truncate(time.Second), Engine: "sqlite", Bucket: s.BlobURL != ""}
-	if s.DatabaseURL == "" {
-		if _, err := os.Stat(s.database()); err != nil {
-			return m, fmt.Errorf("there is no database in %s", s.Dir)
-		}
+	if err := s.CheckPresent(); err != nil {
+		return m, err
 	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return m, fmt.Errorf("a backup makes its directory itself: %w", err)

@@ -41,7 +41,8 @@ type Dev struct {
 func (d *Dev) open(ctx context.Context, w *world.World, config *Config, s *server) error {
 	d.dir = config.Dir
 	var err error
-	d.sandbox, err = sandbox.Open(ctx, *w, sandbox.Config{
+	// It outlives the order to stop: conversations with its servers are let end, as with those of the internet.
+	d.sandbox, err = sandbox.Open(context.WithoutCancel(ctx), *w, sandbox.Config{
 		Dir: filepath.Join(config.Dir, "sandbox"), ServiceDomain: config.ServiceDomain,
 	})
 	if err != nil {

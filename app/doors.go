@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -11,23 +12,49 @@ import (
 	"postrider/mail/smtp"
 )
 
-func (s *server) listen() error {
-	for _, door := range []struct {
-		name, address string
-		listener      *net.Listener
-		shown         *string
-	}{
+// door is an address that people and programs come to, and where its listener and its real address are kept.
+type door struct {
+	flag, address string
+	listener      *net.Listener
+	shown         *string
+}
+
+func (s *server) doors() []door {
+	return []door{
 		{"--http", s.config.HTTP, &s.http, &s.ready.HTTP},
 		{"--https", s.config.HTTPS, &s.https, &s.ready.HTTPS},
 		{"--submission", s.config.Submission, &s.submission, &s.ready.Submission},
 		{"--submissions", s.config.Submissions, &s.submissions, &s.ready.Submissions},
 		{"--mx", s.config.MX, &s.mx, &s.ready.MX},
 		{"--admin", s.config.Admin, &s.admin, &s.ready.Admin},
-	} {
+	}
+}
+
+// checkDoors finds addresses that can never be listened on, before anything is made.
+func (s *server) checkDoors() error {
+	taken := map[string]string{}
+	for _, door := range s.doors() {
+		if door.address == "" {
+			continue
+		}
+		_, port, err := net.SplitHostPort(door.address)
+		if err != nil {
+			return doorError(door.flag, door.address, err)
+		}
+		if other := taken[door.address]; other != "" && port != "0" {
+			return Misconfigured{fmt.Errorf("%s and %s have the same address %s; give one of them another port", other, door.flag, door.address)}
+		}
+		taken[door.address] = door.flag
+	}
+	return nil
+}
+
+func (s *server) listen() error {
+	for _, door := range s.doors() {
 		listener, err := listen(door.address)
 		if err != nil {
 			s.closeListeners()
-			return doorError(door.name, door.address, err)
+			return doorError(door.flag, door.address, err)
 		}
 		if listener != nil {
 			*door.listener, *door.shown = listener, listener.Addr().String()
@@ -61,6 +88,8 @@ const (
 	// A client that sends its headers slower than this is not a client.
 	headerTimeout = 10 * time.Second
 	bodyTimeout   = 5 * time.Minute
+	// answerTimeout is enough for the largest export on a slow line. Streams have deadlines of their own.
+	answerTimeout = 30 * time.Minute
 	idleTimeout   = 2 * time.Minute
 	maxHeader     = 64 << 10
 )
@@ -79,7 +108,7 @@ func (s *server) open(ctx context.Context) ([]*http.Server, []*smtp.Server, erro
 		if door.listener == nil {
 			continue
 		}
-		server := &http.Server{Handler: door.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, IdleTimeout: idleTimeout,
+		server := &http.Server{Handler: door.handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: bodyTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
 			MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx }, ErrorLog: slog.NewLogLogger(s.world.Log.Handler(), slog.LevelDebug)}
 		server.RegisterOnShutdown(s.app.API.EndStreams)
 		web = append(web, server)

@@ -166,8 +166,8 @@ func (s *survey) work() (found work, err error) {
 			return err
 		}
 		for _, load := range found.loads {
-			if load.Lane == email.Lane {
-				found.mail = load.Ready + load.Later + load.Leased
+			if email.IsMail(load.Lane) {
+				found.mail += load.Ready + load.Later + load.Leased
 			}
 		}
 		for _, f := range s.app.Followers() {

@@ -88,6 +88,25 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 	})
 }
 
+func TestMailForOneNodeIsInTheQueueToo(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		for _, w := range in.App.Nodes.Workers()[:1] { // the one that says that the node is there
+			if _, err := w.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		in.Send("ann@example.net")
+		if answer := in.Call(http.MethodPatch, "/domains/"+in.DomainID, map[string]any{"sending_node_id": apptest.NodeID}); answer.Status != http.StatusOK {
+			t.Fatalf("%d %s", answer.Status, answer.Raw)
+		}
+		in.Send("bob@example.net")
+		if got := scrape(t, in)[`postrider_mail_queue`]; got != 2 {
+			t.Errorf("%v recipients wait, of two", got)
+		}
+	})
+}
+
 func TestTheDashboardShowsMetricsThatExist(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

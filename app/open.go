@@ -35,8 +35,47 @@ type Stores struct {
 	Keys  *seal.Keyring
 }
 
+// Misconfigured is an error that trying again does not mend: somebody must write something else.
+type Misconfigured struct{ error }
+
+// Unwrap returns what is wrong.
+func (m Misconfigured) Unwrap() error { return m.error }
+
+var (
+	errWhichDatabase = Misconfigured{errors.New("--database-url must begin with postgres:// or postgresql://; without it the embedded database in --data is used")}
+	errWhichDir      = Misconfigured{errors.New("--data must name a directory; without it ./postrider-data is used")}
+	errWhichBlobs    = Misconfigured{errors.New("--blob-url must begin with s3://; without it files in --data are used")}
+)
+
+// check refuses addresses of places that there are not: a database or a bucket with a mistake in its name must not become files here.
+func (s Storage) check() error {
+	switch {
+	case s.Dir == "":
+		return errWhichDir
+	case s.DatabaseURL != "" && !strings.HasPrefix(s.DatabaseURL, "postgres://") && !strings.HasPrefix(s.DatabaseURL, "postgresql://"):
+		return errWhichDatabase
+	case s.BlobURL != "" && !strings.HasPrefix(s.BlobURL, "s3://"):
+		return errWhichBlobs
+	}
+	return nil
+}
+
+// CheckPresent refuses a directory without a database, where one would be made; for those who want to see what is there.
+func (s Storage) CheckPresent() error {
+	if err := s.check(); err != nil || s.DatabaseURL != "" {
+		return err
+	}
+	if _, err := os.Stat(s.database()); err != nil {
+		return fmt.Errorf("there is no database in %s; name the directory of the server with --data, or its file with --config", s.Dir)
+	}
+	return nil
+}
+
 // Open opens the storage and brings the schema up to date.
 func (s Storage) Open(ctx context.Context, w world.World) (Stores, error) {
+	if err := s.check(); err != nil {
+		return Stores{}, err
+	}
 	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
 		return Stores{}, fmt.Errorf("data directory: %w", err)
 	}
@@ -83,12 +122,16 @@ func prepare(ctx context.Context, w world.World, d *db.DB) error {
 	return nil
 }
 
-var errSecretNeeded = errors.New("a shared database needs a shared secret: set POSTRIDER_SECRET to the same 32 or more characters on every node")
+var errSecretNeeded = Misconfigured{errors.New("a shared database needs a shared secret: set POSTRIDER_SECRET to the same 32 or more characters on every node")}
 
 func (s Storage) secret(w world.World) ([]byte, error) {
 	switch {
 	case s.Secret != "":
-		return seal.FromString(s.Secret)
+		secret, err := seal.FromString(s.Secret)
+		if err != nil {
+			return nil, Misconfigured{fmt.Errorf("POSTRIDER_SECRET, or --secret: %w", err)}
+		}
+		return secret, nil
 	case s.DatabaseURL != "":
 		return nil, errSecretNeeded
 	}
@@ -96,10 +139,10 @@ func (s Storage) secret(w world.World) ([]byte, error) {
 }
 
 func (s Storage) blobs(w world.World) (blob.Store, error) {
-	if strings.HasPrefix(s.BlobURL, "s3://") {
+	if s.BlobURL != "" {
 		config, err := blob.ParseS3URL(s.BlobURL)
 		if err != nil {
-			return nil, err
+			return nil, Misconfigured{err}
 		}
 		return blob.NewS3(config, w.Dialer)
 	}

@@ -23,6 +23,9 @@ func Restore(ctx context.Context, w world.World, from string, s Storage, load fu
 	if err != nil {
 		return m, err
 	}
+	if err := s.check(); err != nil {
+		return m, err
+	}
 	if (m.Engine == "postgres") != (s.DatabaseURL != "") {
 		return m, fmt.Errorf("the backup is of %s; restore it there, and then move it with: postrider migrate --from … --to …", m.Engine)
 	}

@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -46,6 +47,9 @@ const drainFor = 30 * time.Second
 // Run opens everything, serves until ctx ends, and then stops in order: no new requests, no new work, what is under way ends, the
 // database closes last.
 func Run(ctx context.Context, w world.World, config Config) error {
+	if err := errors.Join(config.Storage.check(), (&server{config: config}).checkDoors()); err != nil {
+		return err
+	}
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
 		return fmt.Errorf("data directory: %w", err)
 	}
@@ -60,6 +64,10 @@ func Run(ctx context.Context, w world.World, config Config) error {
 		return err
 	}
 	defer release()
+	// Whoever waits for the file must not find that of the last run.
+	if err := os.Remove(config.ReadyFile); config.ReadyFile != "" && err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("--ready-file: %w", err)
+	}
 	if config.Delivery.Node, err = nodeID(config.Dir, w); err != nil {
 		return fmt.Errorf("id of this node: %w", err)
 	}
@@ -100,6 +108,7 @@ type server struct {
 	http, https, admin, submission, submissions, mx net.Listener
 
 	certificates certificates
+	readiness    readiness
 	serving      sync.WaitGroup
 	failed       chan error
 }
@@ -137,30 +146,33 @@ func (s *server) run(ctx context.Context) error {
 			workers.Go(func() { s.app.work(working, w) })
 		}
 	}
-	if err := s.announce(ctx); err != nil {
-		return err
-	}
-	select {
-	case <-ctx.Done():
-	case err = <-s.failed:
+	if err = s.announce(ctx); err == nil {
+		select {
+		case <-ctx.Done():
+		case err = <-s.failed:
+		}
 	}
 	s.world.Log.Info("stopping", "within", drainFor.String())
 	draining, done := context.WithTimeout(context.WithoutCancel(ctx), drainFor)
 	defer done()
-	if err := s.app.Nodes.Leave(draining); err != nil {
-		s.world.Log.Warn("leaving could not be announced", "error", err) // the list shows it soon, all the same
-	}
 	s.shut(draining, web, mail)
 	stopWork()
 	workers.Wait()
 	s.serving.Wait()
-	return errors.Join(err, s.app.Inbound.Closed(draining), s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining), s.app.Automations.Drain(draining), s.app.Logs.Flush(draining))
+	err = errors.Join(err, s.app.Inbound.Closed(draining), s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining), s.app.Automations.Drain(draining))
+	// A slow server may have taken all of the time, and what it said is yet to be written.
+	flushing, flushed := context.WithTimeout(context.WithoutCancel(ctx), flushFor)
+	defer flushed()
+	return errors.Join(err, s.app.Logs.Flush(flushing))
 }
+
+// flushFor is how long the last lines of the log may take to be written.
+const flushFor = 3 * time.Second
 
 // closeFor is how long clients may take to finish; what is left of drainFor belongs to the mail that is on its way.
 const closeFor = drainFor / 3
 
-// shut closes the doors.
+// shut closes the doors, and tells the other nodes meanwhile: with the database away that takes long, and no door may stay open for it.
 func (s *server) shut(ctx context.Context, web []*http.Server, mail []*smtp.Server) {
 	ctx, done := context.WithTimeout(ctx, closeFor)
 	defer done()
@@ -170,6 +182,9 @@ func (s *server) shut(ctx context.Context, web []*http.Server, mail []*smtp.Serv
 	}
 	for _, server := range mail {
 		closing.Go(func() { _ = server.Shutdown(ctx) })
+	}
+	if err := s.app.Nodes.Leave(ctx); err != nil {
+		s.world.Log.Warn("leaving could not be announced", "error", err) // the list shows it soon, all the same
 	}
 	closing.Wait()
 }

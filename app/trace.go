@@ -23,7 +23,7 @@ func openTracing(ctx context.Context, w *world.World, config Config) (func(), er
 	}
 	tracer, shutdown, err := tracing.Open(ctx, w.Log, settings)
 	if err != nil {
-		return nil, err
+		return nil, Misconfigured{err}
 	}
 	w.Tracer = tracer
 	return func() {

@@ -42,6 +42,7 @@ func TestTheExitCodeTellsWhatKindOfFailureItWas(t *testing.T) {
 	}{
 		{[]string{"version"}, 0},
 		{[]string{"--help"}, 0},
+		{[]string{"help", "serve"}, 0},
 		{[]string{"nonsense"}, 2},
 		{[]string{"serve", "--nonsense"}, 2},
 		{[]string{"serve", "--domain", "https://mail.example.org"}, 2},

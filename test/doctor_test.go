@@ -17,7 +17,11 @@ func examine(t *testing.T, p *process, args ...string) (ok bool, findings map[st
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, errs, err := run(t, append([]string{"doctor", "--json", "--data", t.TempDir(), "--domain", "mail.postrider.test", "--resolver", p.DNS, "--smtp-port", port,
+	data := t.TempDir()
+	if _, errs, err := run(t, "migrate", "--data", data); err != nil {
+		t.Fatal(err, errs)
+	}
+	out, errs, err := run(t, append([]string{"doctor", "--json", "--data", data, "--domain", "mail.postrider.test", "--resolver", p.DNS, "--smtp-port", port,
 		"--probe", "example.net"}, args...)...)
 	var report struct {
 		OK       bool

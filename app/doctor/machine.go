@@ -46,7 +46,7 @@ func (e *examination) database(ctx context.Context) {
 		return
 	}
 	if err != nil {
-		e.note("database", standing.Fail, "Check --database-url and that the server runs; then: postrider migrate", "The database cannot be used: %v.", err)
+		e.note("database", standing.Fail, "Check --data and --database-url, and that the server runs; then: postrider migrate", "The database cannot be used: %v.", err)
 		return
 	}
 	e.note("database", standing.Good, "", "The database answers and its schema is up to date.")

@@ -55,12 +55,12 @@ func (c backupCommand) Run(ctx context.Context) error {
 }
 
 func (c backupCommand) databaseOnly(ctx context.Context) error {
+	if err := c.storage().CheckPresent(); err != nil {
+		return err
+	}
 	path := c.DatabaseURL
 	if path == "" {
 		path = filepath.Join(c.Data, "postrider.db")
-		if _, err := os.Stat(path); err != nil {
-			return fmt.Errorf("there is no database in %s", c.Data)
-		}
 	}
 	d, err := db.Open(ctx, quietWorld(), db.Config{URL: path})
 	if err != nil {

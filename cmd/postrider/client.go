@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -60,7 +61,7 @@ func (f clientFlags) call(ctx context.Context, method, path string, body any) (j
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no server answers at %s: %w; is it running? --url or POSTRIDER_URL names another", f.URL, errors.Unwrap(err))
 	}
 	defer answer.Body.Close()
 	raw, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))

@@ -16,6 +16,20 @@ import (
 	"github.com/alecthomas/kong"
 )
 
+// readPath makes a path absolute. An empty one, as a variable that is set to nothing has it, is none: the library takes it for the
+// current directory.
+func readPath(ctx *kong.DecodeContext, target reflect.Value) error {
+	var path string
+	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
+		return err
+	}
+	if path != "" {
+		path = kong.ExpandPath(path)
+	}
+	target.SetString(path)
+	return nil
+}
+
 // configuration lets a TOML file answer for flags that were neither given nor set in the environment. Its keys are the names of the
 // flags, with - or _ between words.
 type configuration struct {
@@ -54,7 +68,7 @@ func (c configuration) Resolve(_ *kong.Context, _ *kong.Path, flag *kong.Flag) (
 
 func (c configuration) check(flag *kong.Flag, value any) error {
 	if wanted := mismatch(flag, value); wanted != "" {
-		return usage{fmt.Errorf("%s: %s = %s: %s", c.file, flag.Name, shownValue(value), wanted)}
+		return usage{fmt.Errorf("%s: %s = %s: %s", c.file, flag.Name, shownValue(flag, value), wanted)}
 	}
 	return nil
 }
@@ -138,8 +152,14 @@ func mismatchedList(flag *kong.Flag, value any) string {
 	return ""
 }
 
+// secrets are flags whose values hold passwords or keys.
+var secrets = []string{"secret", "database-url", "blob-url", "spam-password", "owner-password", "key", "from", "to"}
+
 // shownValue is a value as it may be shown: whoever reads the message may not be who may read the file.
-func shownValue(value any) string {
+func shownValue(flag *kong.Flag, value any) string {
+	if slices.Contains(secrets, flag.Name) {
+		return "…"
+	}
 	text := fmt.Sprintf("%#v", value)
 	if list, ok := value.([]any); ok {
 		text = fmt.Sprint(list)

@@ -40,7 +40,7 @@ func (c devCommand) Run(ctx context.Context) error {
 	if c.JSON {
 		config.Print = func(ready app.Ready) { _ = printJSON(ready) } // whoever reads it has gone
 	}
-	return app.Run(ctx, w, config)
+	return runServer(ctx, w, config)
 }
 
 // greet is the first thing a newcomer reads.

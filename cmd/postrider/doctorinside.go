@@ -28,9 +28,17 @@ func (c doctorCommand) hostname() string {
 	return c.Domain
 }
 
+// open opens what is there. A doctor makes no installation of his own where none is.
+func (c doctorCommand) open(ctx context.Context, w world.World) (app.Stores, error) {
+	if err := c.storage().CheckPresent(); err != nil {
+		return app.Stores{}, err
+	}
+	return c.storage().Open(ctx, w)
+}
+
 func (c doctorCommand) checkDatabase(w world.World) func(context.Context) error {
 	return func(ctx context.Context) error {
-		stores, err := c.storage().Open(ctx, w)
+		stores, err := c.open(ctx, w)
 		if err != nil {
 			return err
 		}
@@ -52,7 +60,7 @@ const reportDays = 7
 // readReports adds up what other providers have reported lately about all domains.
 func (c doctorCommand) readReports(w world.World) func(context.Context) (inbound.Digest, error) {
 	return func(ctx context.Context) (all inbound.Digest, err error) {
-		stores, err := c.storage().Open(ctx, w)
+		stores, err := c.open(ctx, w)
 		if err != nil {
 			return all, err
 		}
@@ -74,7 +82,7 @@ const mostFailing = 20
 // lookInside asks the database how the installation is.
 func (c doctorCommand) lookInside(w world.World) func(context.Context) (doctor.Inside, error) {
 	return func(ctx context.Context) (in doctor.Inside, err error) {
-		stores, err := c.storage().Open(ctx, w)
+		stores, err := c.open(ctx, w)
 		if err != nil {
 			return in, err
 		}
@@ -90,8 +98,12 @@ func (c doctorCommand) lookInside(w world.World) func(context.Context) (doctor.I
 			}
 			loads, err := queue.Survey(tx)
 			for _, load := range loads {
-				if load.Lane == email.Lane {
-					in.Ready, in.Oldest = load.Ready, load.Oldest
+				if !email.IsMail(load.Lane) {
+					continue
+				}
+				in.Ready += load.Ready
+				if in.Oldest.IsZero() || !load.Oldest.IsZero() && load.Oldest.Before(in.Oldest) {
+					in.Oldest = load.Oldest
 				}
 			}
 			return err

@@ -31,10 +31,10 @@ func (f domainConnectFlags) config() (dnsprovider.DomainConnect, error) {
 	}
 	raw, err := os.ReadFile(f.Key)
 	if err != nil {
-		return c, err
+		return c, usage{fmt.Errorf("--domain-connect-key: %w", err)}
 	}
 	if c.PrivateKey, err = parseRSA(raw); err != nil {
-		return c, fmt.Errorf("%s: %w", f.Key, err)
+		return c, usage{fmt.Errorf("--domain-connect-key %s: %w", f.Key, err)}
 	}
 	return c, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/alecthomas/kong"
+
+	"postrider/app"
 )
 
 // How the program ends. Scripts decide by it; docs/operating.md lists them.
@@ -33,11 +35,12 @@ func mistake(flag, value, fix string) error {
 // exitCode is what an error ends the program with.
 func exitCode(err error) int {
 	var wrong usage
+	var misconfigured app.Misconfigured
 	var parse *kong.ParseError
 	switch {
 	case err == nil:
 		return 0
-	case errors.As(err, &wrong), errors.As(err, &parse):
+	case errors.As(err, &wrong), errors.As(err, &misconfigured), errors.As(err, &parse):
 		return exitUsage
 	case errors.Is(err, errUnauthorized):
 		return exitUnauthorized

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -35,7 +36,9 @@ func (c healthCommand) Run(ctx context.Context) error {
 		return err
 	}
 	answer, err := http.DefaultClient.Do(request)
-	if err == nil {
+	if err != nil {
+		err = fmt.Errorf("no server answers at %s: %w; is it running, with --admin %s?", c.Admin, errors.Unwrap(err), c.Admin)
+	} else {
 		answer.Body.Close()
 		if answer.StatusCode != http.StatusOK {
 			err = fmt.Errorf("the server cannot take mail now (%d): its database does not take writes", answer.StatusCode)

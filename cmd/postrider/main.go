@@ -51,10 +51,13 @@ func main() {
 // obey does what a command line says.
 func obey(args []string) error {
 	var cli commands
-	parser, err := kong.New(&cli, kong.Name("postrider"), kong.Description("Email for applications, self-hosted."), kong.Configuration(readConfig),
+	parser, err := kong.New(&cli, kong.Name("postrider"), kong.Description("Email for applications, self-hosted."), kong.Configuration(readConfig), kong.NamedMapper("path", kong.MapperFunc(readPath)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}), kong.Help(printHelp))
 	if err != nil {
 		return err
+	}
+	if len(args) > 0 && args[0] == "help" {
+		args = append(args[1:], "--help")
 	}
 	parsed, err := parser.Parse(args)
 	if err != nil {
@@ -62,6 +65,7 @@ func obey(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // whoever asks a second time wants the process to end now
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	return parsed.Run()
 }
@@ -78,4 +82,4 @@ func realWorld(log *slog.Logger, clockFile string) world.World {
 // quietWorld is for verbs that print their result and nothing else.
 func quietWorld() world.World { return world.New(slog.New(slog.NewTextHandler(io.Discard, nil))) }
 
-var errClockRefused = errors.New("POSTRIDER_CLOCK_FILE moves the clock and is for tests only; add --insecure-test-clock if this is one")
+var errClockRefused = usage{errors.New("POSTRIDER_CLOCK_FILE moves the clock and is for tests only; add --insecure-test-clock if this is one")}

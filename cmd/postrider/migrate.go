@@ -48,8 +48,8 @@ func (c migrateCommand) Run(ctx context.Context) error {
 }
 
 var (
-	errFromAndTo = errors.New("a move needs --from and --to")
-	errNoBlobs   = errors.New("blobs have no place in the target: name a directory or s3://… with --to, or --from a storage whose blobs can stay where they are")
+	errFromAndTo = usage{errors.New("a move needs --from and --to")}
+	errNoBlobs   = usage{errors.New("blobs have no place in the target: name a directory or s3://… with --to, or --from a storage whose blobs can stay where they are")}
 )
 
 // places reads what --from or --to say.
@@ -63,7 +63,7 @@ func places(flag string, named []string) (app.Storage, error) {
 		case strings.HasPrefix(place, "s3://"):
 			into = &s.BlobURL
 		case strings.Contains(place, "://"):
-			return s, fmt.Errorf("%s: only a directory, postgres://… or s3://… can be a storage", flag)
+			return s, usage{fmt.Errorf("%s: only a directory, postgres://… or s3://… can be a storage", flag)}
 		default:
 			absolute, err := filepath.Abs(place)
 			if err != nil {
@@ -72,7 +72,7 @@ func places(flag string, named []string) (app.Storage, error) {
 			place = absolute
 		}
 		if *into != "" {
-			return s, fmt.Errorf("%s names two places of the same kind", flag)
+			return s, usage{fmt.Errorf("%s names two places of the same kind", flag)}
 		}
 		*into = place
 	}

@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"strconv"
 )
 
 // hostname is what may be in front of customers: labels of letters, digits and hyphens.
@@ -31,6 +32,15 @@ func (c serveCommand) checkNames() error {
 		if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.Path != "" && base.Path != "/" || base.RawQuery != "" {
 			return mistake("base-url", c.BaseURL, "must be an address without a path, such as https://mail.example.org")
 		}
+	}
+	if len(c.Roles) == 0 {
+		return mistake("roles", "", "must name at least one of api, smtp, mx and worker")
+	}
+	if c.SMTPPort < 1 || c.SMTPPort > 65535 {
+		return mistake("smtp-port", strconv.Itoa(c.SMTPPort), "must be a port, such as 25")
+	}
+	if ca, err := url.Parse(c.ACME.CA); err != nil || c.ACME.CA != "" && (ca.Host == "" || ca.Scheme != "https" && ca.Scheme != "http") {
+		return mistake("acme-ca", c.ACME.CA, "must be the address of a directory, such as https://acme-v02.api.letsencrypt.org/directory")
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		return mistake("tls-cert", c.TLSCert, "goes together with --tls-key; name both files or neither")

@@ -3,10 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 
 	"postrider/app"
+	"postrider/platform/db"
 	"postrider/platform/space"
 	"postrider/product/apikey"
 	"postrider/product/plan"
@@ -21,7 +23,7 @@ type workspaceCreateCommand struct {
 	Name          string `help:"Name of the workspace." required:""`
 	Plan          string `help:"Plan of the workspace: free, pro, unlimited, or one of your own." default:"unlimited"`
 	OwnerEmail    string `help:"Address the owner signs in with." required:""`
-	OwnerPassword string `help:"Password of the owner, at least 10 characters." required:""`
+	OwnerPassword string `help:"Password of the owner, at least 10 characters; others see it in the list of processes unless it is in the environment." required:"" env:"POSTRIDER_OWNER_PASSWORD"`
 	JSON          bool   `name:"json" help:"Print JSON."`
 }
 
@@ -53,11 +55,7 @@ type planSetCommand struct {
 
 // Run changes the plan; a running server obeys within a second.
 func (c planSetCommand) Run(ctx context.Context) error {
-	ws, err := space.Parse(c.Workspace)
-	if err != nil {
-		return fmt.Errorf("--workspace: %w", err)
-	}
-	return operate(ctx, c.storageFlags, func(a *app.App) error {
+	return inWorkspace(ctx, c.storageFlags, c.Workspace, func(a *app.App, ws space.ID) error {
 		if err := a.Accounts.SetPlan(ctx, ws, plan.Name(c.Plan)); err != nil {
 			return err
 		}
@@ -83,11 +81,7 @@ type keyCreateCommand struct {
 
 // Run makes a key.
 func (c keyCreateCommand) Run(ctx context.Context) error {
-	ws, err := space.Parse(c.Workspace)
-	if err != nil {
-		return fmt.Errorf("--workspace: %w", err)
-	}
-	return operate(ctx, c.storageFlags, func(a *app.App) error {
+	return inWorkspace(ctx, c.storageFlags, c.Workspace, func(a *app.App, ws space.ID) error {
 		key, token, err := a.Keys.Create(ctx, apikey.NewKey{Workspace: ws, Name: c.Name, Preset: apikey.Preset(c.Preset)})
 		if err != nil {
 			return err
@@ -97,6 +91,30 @@ func (c keyCreateCommand) Run(ctx context.Context) error {
 		}
 		fmt.Printf("API key %s  (shown once)\n", token)
 		return nil
+	})
+}
+
+// inWorkspace lets do work on a workspace that there is. It makes no installation: a wrong --data would get one of its own.
+func inWorkspace(ctx context.Context, flags storageFlags, id string, do func(*app.App, space.ID) error) error {
+	ws, err := space.Parse(id)
+	if err != nil {
+		return mistake("workspace", id, "must be the id that workspace create has printed")
+	}
+	if err := flags.storage().CheckPresent(); err != nil {
+		return err
+	}
+	return operate(ctx, flags, func(a *app.App) error {
+		err := a.DB.Read(ctx, func(tx *db.Tx) error {
+			_, err := a.Accounts.Workspace(tx, ws)
+			return err
+		})
+		if errors.Is(err, db.ErrNotFound) {
+			return fmt.Errorf("there is no workspace %s in this database; check --workspace, --data and --database-url", id)
+		}
+		if err != nil {
+			return err
+		}
+		return do(a, ws)
 	})
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -36,10 +37,14 @@ func (f storageFlags) plans() (map[plan.Name]plan.Plan, error) {
 	}
 	file, err := os.Open(f.Plans)
 	if err != nil {
-		return nil, err
+		return nil, usage{fmt.Errorf("--plans: %w", err)}
 	}
 	defer file.Close()
-	return plan.Read(file)
+	plans, err := plan.Read(file)
+	if err != nil {
+		return nil, usage{fmt.Errorf("--plans %s: %w", f.Plans, err)}
+	}
+	return plans, nil
 }
 
 func (f storageFlags) storage() app.Storage {
@@ -140,13 +145,13 @@ func (c serveCommand) Run(ctx context.Context) error {
 	var providers delivery.Providers
 	if c.Providers != "" {
 		if providers, err = delivery.ReadProviders(c.Providers); err != nil {
-			return err
+			return usage{err}
 		}
 	}
 	var sources node.Sources
 	if c.Sources != "" {
 		if sources, err = node.ReadSources(c.Sources); err != nil {
-			return err
+			return usage{err}
 		}
 	}
 	judge, err := c.Spam.engine(w)
@@ -169,7 +174,7 @@ func (c serveCommand) Run(ctx context.Context) error {
 	config.Tracing = tracingConfig(c.OTLPEndpoint)
 	c.closeDoors(&config)
 	config.Workers = slices.Contains(c.Roles, "worker")
-	return app.Run(ctx, w, config)
+	return runServer(ctx, w, config)
 }
 
 // closeDoors leaves out what the roles of this process do not include, and opens the usual ports for the rest.

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/BurntSushi/toml"
 
 	"postrider/app"
 	"postrider/app/install"
@@ -37,7 +40,10 @@ func (c setupCommand) write(ctx context.Context, w world.World, site install.Sit
 		files.Program = own
 	}
 	if c.DatabaseURL != "" {
-		files.Secret = base64.RawURLEncoding.EncodeToString(w.Bytes(secretBytes))
+		var err error
+		if files.Secret, err = c.secret(w); err != nil {
+			return err
+		}
 	}
 	configuration, err := files.Configuration()
 	if err != nil {
@@ -75,6 +81,23 @@ func (c setupCommand) write(ctx context.Context, w world.World, site install.Sit
 		}
 	}
 	return c.handOver()
+}
+
+// secret is the one of the file that is there already, or of the data that was moved into the database: with another, nobody could open
+// what it holds. Without either it is made up.
+func (c setupCommand) secret(w world.World) (string, error) {
+	var there struct{ Secret string }
+	if _, err := toml.DecodeFile(c.File, &there); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("%s is there already and its secret cannot be read, which must be kept: %w", c.File, err)
+	}
+	if there.Secret != "" {
+		return there.Secret, nil
+	}
+	moved, err := os.ReadFile(filepath.Join(c.Data, "secret"))
+	if err == nil || !errors.Is(err, fs.ErrNotExist) {
+		return strings.TrimSpace(string(moved)), err
+	}
+	return base64.RawURLEncoding.EncodeToString(w.Bytes(secretBytes)), nil
 }
 
 func (c setupCommand) createWorkspace(ctx context.Context, w world.World, secret string, report *setupReport) error {

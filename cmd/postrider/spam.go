@@ -1,8 +1,6 @@
 package main
 
 import (
-	"errors"
-
 	"postrider/mail/spam"
 	"postrider/world"
 )
@@ -19,7 +17,7 @@ func (f spamFlags) engine(w world.World) (spam.Engine, error) {
 		return spam.Builtin{}, nil
 	}
 	if f.Address == "" {
-		return nil, errors.New("--spam-engine " + f.Engine + " needs --spam-address, such as 127.0.0.1:11333 for rspamd or 127.0.0.1:783 for spamd")
+		return nil, mistake("spam-engine", f.Engine, "needs --spam-address, such as 127.0.0.1:11333 for rspamd or 127.0.0.1:783 for spamd")
 	}
 	if f.Engine == "rspamd" {
 		return spam.Rspamd{Address: f.Address, Password: f.Password, Dialer: w.Dialer, Clock: w.Clock}, nil

@@ -33,6 +33,9 @@ func openPostgres(ctx context.Context, address, name string, log *slog.Logger) (
 	if err != nil {
 		return nil, nil, err
 	}
+	if config.ConnectTimeout == 0 {
+		config.ConnectTimeout = connectWithin
+	}
 	most, err := poolSize(config.RuntimeParams)
 	if err != nil {
 		return nil, nil, err
@@ -59,6 +62,8 @@ const (
 	poolWord = "pool_max_conns"
 	// leastPool leaves room for requests while every long-lived worker is in a transaction.
 	leastPool = 4
+	// connectWithin is how long a server may take to let somebody in, unless the address says another time (connect_timeout).
+	connectWithin = 10 * time.Second
 	// idleConnection is how long a connection that nobody needs is kept: a quiet night gives the server its memory back.
 	idleConnection = 5 * time.Minute
 )

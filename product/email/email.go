@@ -57,6 +57,11 @@ func LaneOf(node string) queue.Lane {
 	return Lane + "/" + queue.Lane(node)
 }
 
+// IsMail tells whether a lane holds recipients, of any node or of one.
+func IsMail(lane queue.Lane) bool {
+	return lane == Lane || strings.HasPrefix(string(lane), string(Lane)+"/")
+}
+
 // Node returns the id of the node that alone may deliver the email, or the empty string.
 func (e Email) Node() string {
 	id, _ := strings.CutPrefix(e.Provider, nodePrefix)

@@ -161,3 +161,29 @@ func TestANodeThatStopsIsDrainingThenOffline(t *testing.T) {
 		}
 	}, func(*app.Settings) {})
 }
+
+func TestANodeThatLeavesIsNotAmongTheLiving(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, in *apptest.Installation) {
+		live := func() (count int64) {
+			t.Helper()
+			if err := in.App.DB.Read(t.Context(), func(tx *db.Tx) (err error) {
+				count, err = in.App.Nodes.Live(tx)
+				return err
+			}); err != nil {
+				t.Fatal(err)
+			}
+			return count
+		}
+		run(t, in)
+		if count := live(); count != 1 {
+			t.Fatalf("%d live", count)
+		}
+		if err := in.App.Nodes.Leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if count := live(); count != 0 {
+			t.Errorf("%d live, though the only one has left", count)
+		}
+	}, known)
+}

@@ -34,7 +34,7 @@ type Node struct {
 	Standing   Standing
 }
 
-// Live tells how many nodes are there now.
+// Live tells how many nodes are there now; one that is about to stop, or has just stopped, is not.
 func (s *Service) Live(tx *db.Tx) (int64, error) { return countSeen(tx, tx.Now().Add(-goneAfter)) }
 
 const (

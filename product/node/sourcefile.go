@@ -27,7 +27,7 @@ var sourceName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{0,62}$`)
 func ReadSources(path string) (Sources, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return Sources{}, fmt.Errorf("sources: %w", err)
+		return Sources{}, fmt.Errorf("--sources: %w", err)
 	}
 	read, err := parseSources(string(text))
 	if err != nil {

@@ -86,5 +86,5 @@ func updateStanding(tx *db.Tx, id ID, look Standing) error {
 func countSeen(tx *db.Tx, since time.Time) (int64, error) {
 	return db.One(tx, db.Value[int64], `
 		SELECT COUNT(*) FROM node
-		WHERE seen_at >= $1`, since)
+		WHERE seen_at >= $1 AND draining_at IS NULL`, since)
 }

@@ -1,0 +1,182 @@
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const longSecret = "a secret of thirty-two or more letters"
+
+func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
+	t.Parallel()
+	absent := filepath.Join(t.TempDir(), "absent")
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--database-url", "mysql://u:sesame@127.0.0.1/x", "--secret", longSecret}, "--database-url must begin with postgres://"},
+		{[]string{"--blob-url", "https://KEY:sesame@127.0.0.1/bucket"}, "--blob-url must begin with s3://"},
+		{[]string{"--blob-url", "s3://127.0.0.1/bucket"}, "blob URL has no access key"},
+		{[]string{"--database-url", "postgres://127.0.0.1/x"}, "set POSTRIDER_SECRET"},
+		{[]string{"--secret", "sesame"}, "POSTRIDER_SECRET, or --secret: master secret must have 32"},
+		{[]string{"--http", "127.0.0.1"}, "--http 127.0.0.1: missing port in address; write it as host:port"},
+		{[]string{"--http", "127.0.0.1:7", "--admin", "127.0.0.1:7"}, "--http and --admin have the same address 127.0.0.1:7"},
+		{[]string{"--roles", ""}, "--roles : must name at least one of"},
+		{[]string{"--plans", absent}, "--plans: open " + absent},
+		{[]string{"--providers", absent}, "providers: open " + absent},
+		{[]string{"--sources", absent}, "--sources: open " + absent},
+		{[]string{"--domain-connect-key", absent}, "--domain-connect-key: open " + absent},
+		{[]string{"--spam-engine", "rspamd"}, "--spam-engine rspamd: needs --spam-address"},
+		{[]string{"--otlp-endpoint", "collector"}, "--otlp-endpoint collector: must be an address"},
+		{[]string{"--acme-ca", "letsencrypt"}, "--acme-ca letsencrypt: must be the address of a directory"},
+		{[]string{"--smtp-port", "0"}, "--smtp-port 0: must be a port"},
+	} {
+		data := filepath.Join(t.TempDir(), "data")
+		_, stderr, err := run(t, append([]string{"serve", "--data", data, "--mx", noDoor}, c.args...)...)
+		if code(err) != 2 || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "sesame") {
+			t.Errorf("%v: ended with %d and %q, want %q", c.args, code(err), stderr, c.want)
+		}
+		if _, err := os.Stat(filepath.Join(data, "blobs")); err == nil {
+			t.Errorf("%v: files were made all the same", c.args)
+		}
+	}
+}
+
+func TestAVariableThatIsSetToNothingNamesNoFile(t *testing.T) {
+	t.Parallel()
+	_, stderr, err := runBy(t, []string{"env", "POSTRIDER_TLS_CERT=", "POSTRIDER_PLANS=", "POSTRIDER_ACME_ROOTS="}, "serve", "--data", t.TempDir(), "--http", "127.0.0.1:0", "--mx", noDoor)
+	if code(err) != 1 || !strings.Contains(stderr, "--mx") {
+		t.Errorf("%d %q", code(err), stderr)
+	}
+	_, stderr, err = runBy(t, []string{"env", "POSTRIDER_DATA="}, "serve", "--http", "127.0.0.1:0", "--mx", noDoor)
+	if code(err) != 2 || !strings.Contains(stderr, "--data must name a directory") {
+		t.Errorf("%d %q", code(err), stderr)
+	}
+}
+
+func TestSecretsInAConfigurationAreNotRepeated(t *testing.T) {
+	t.Parallel()
+	for _, content := range []string{`secret = ["sesame"]`, `database-url = ["postgres://u:sesame@db/x"]`, `blob-url = ["s3://k:sesame@h/b"]`, `spam-password = ["sesame"]`} {
+		file := filepath.Join(t.TempDir(), "postrider.toml")
+		if err := os.WriteFile(file, []byte(content+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, stderr, err := run(t, "serve", "--data", t.TempDir(), "--config", file, "--mx", noDoor)
+		if code(err) != 2 || strings.Contains(stderr, "sesame") || !strings.Contains(stderr, "must be a text in quotes") {
+			t.Errorf("%s: %d %q", content, code(err), stderr)
+		}
+	}
+}
+
+func TestVerbsOnAWorkspaceMakeNoInstallationOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	const nobody = "0193a1e0-2222-7000-8000-0000000000e1"
+	for _, verb := range [][]string{{"key", "create", "--workspace", nobody}, {"plan", "set", "--plan", "pro", "--workspace", nobody}, {"doctor", "--probe", "", "--blocklists", ""}} {
+		data := filepath.Join(t.TempDir(), "data")
+		stdout, stderr, err := run(t, append(verb, "--data", data)...)
+		if code(err) != 1 || !strings.Contains(stdout+stderr, "there is no database in "+data) {
+			t.Errorf("%v: %d %q %q", verb, code(err), stdout, stderr)
+		}
+		if _, err := os.Stat(data); err == nil {
+			t.Errorf("%v has made %s", verb, data)
+		}
+	}
+	data := t.TempDir()
+	if _, stderr, err := run(t, "migrate", "--data", data); err != nil {
+		t.Fatal(stderr)
+	}
+	for _, verb := range []string{"key create", "plan set --plan pro"} {
+		stdout, stderr, err := run(t, append(strings.Fields(verb), "--data", data, "--workspace", nobody)...)
+		if code(err) != 1 || !strings.Contains(stderr, "there is no workspace "+nobody) {
+			t.Errorf("%s: %d %q %q", verb, code(err), stdout, stderr)
+		}
+		if _, stderr, err := run(t, append(strings.Fields(verb), "--data", data, "--workspace", "acme")...); code(err) != 2 || !strings.Contains(stderr, "--workspace acme: must be the id") {
+			t.Errorf("%s: %d %q", verb, code(err), stderr)
+		}
+	}
+}
+
+func TestSetupKeepsTheSecretOfTheFileThatItReplaces(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "postrider.toml")
+	secret := func() string {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return regexp.MustCompile(`(?m)^secret = .*$`).FindString(string(raw))
+	}
+	args := []string{"--hostname", "mail.postrider.test", "--address", "127.0.0.1", "--resolver", "127.0.0.1:1", "--file", file, "--unit", "", "--user", "nobody-at-all",
+		"--data", filepath.Join(t.TempDir(), "data"), "--database-url", "postgres://127.0.0.1/x"}
+	if _, stderr, err := setup(t, args...); err != nil {
+		t.Fatalf("%v %s", err, stderr)
+	}
+	before := secret()
+	if again, stderr, err := setup(t, args...); err != nil || again.Files[0].Written {
+		t.Errorf("the same again: %+v %v %s", again.Files, err, stderr)
+	}
+	if _, stderr, err := setup(t, append(args, "--hello", "mx2.mail.postrider.test", "--force")...); err != nil {
+		t.Fatalf("%v %s", err, stderr)
+	}
+	if after := secret(); before == "" || after != before {
+		t.Errorf("%q became %q: nobody can open what the database holds", before, after)
+	}
+
+	// The same for an installation whose data was in its directory, and has been moved.
+	data, elsewhere := t.TempDir(), filepath.Join(t.TempDir(), "postrider.toml")
+	if err := os.WriteFile(filepath.Join(data, "secret"), []byte(longSecret+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, err := setup(t, append(args, "--data", data, "--file", elsewhere)...); err != nil {
+		t.Fatalf("%v %s", err, stderr)
+	}
+	file = elsewhere
+	if after := secret(); !strings.Contains(after, longSecret) {
+		t.Errorf("the secret of the moved data became %q", after)
+	}
+}
+
+// told finds commands in a document: the verb and what follows on the line.
+var told = regexp.MustCompile("(?m)(?:^|[`(\\s])(?:\\./)?postrider ((?:workspace|plan|key) [a-z]+|[a-z]+)((?: [^`\n|#]*)?)")
+
+func TestDocumentsNameOnlyVerbsAndFlagsThatThereAre(t *testing.T) {
+	t.Parallel()
+	known := verbs(t)
+	help := map[string]string{}
+	for _, verb := range known {
+		help[verb] = helpOf(t, strings.Fields(verb)...)
+	}
+	var files []string
+	for _, pattern := range []string{"../README.md", "../docs/*.md", "../docs/migrating/*.md", "../deploy/compose.yaml", "../deploy/postrider.service"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) == 0 {
+			t.Fatalf("%s: %v", pattern, err)
+		}
+		files = append(files, found...)
+	}
+	flag, seen := regexp.MustCompile(`(?:^| )(--[a-z][a-z0-9-]*)`), 0
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, command := range told.FindAllStringSubmatch(string(raw), -1) {
+			if !slices.Contains(known, command[1]) {
+				continue // a sentence about the program
+			}
+			for _, named := range flag.FindAllStringSubmatch(command[2], -1) {
+				seen++
+				if !strings.Contains(help[command[1]], named[1]+"=") && !strings.Contains(help[command[1]], named[1]+" ") {
+					t.Errorf("%s: postrider %s has no %s", file, command[1], named[1])
+				}
+			}
+		}
+	}
+	if seen < 10 {
+		t.Errorf("only %d flags were found", seen)
+	}
+}
