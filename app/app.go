@@ -14,10 +14,12 @@ import (
 	"postrider/mail/spam"
 	"postrider/platform/api"
 	"postrider/platform/blob"
+	"postrider/platform/certstore"
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/httpout"
 	"postrider/platform/queue"
+	"postrider/platform/reseal"
 	"postrider/platform/seal"
 	"postrider/platform/space"
 	"postrider/product/account"
@@ -75,6 +77,7 @@ type App struct {
 	Inbound *inbound.Service
 
 	blobs  blob.Store
+	sealed *reseal.Resealer // nil without a previous secret
 	meters *meters
 	window *event.Window // what followers have read
 }
@@ -114,6 +117,9 @@ type Settings struct {
 // Assemble builds the parts on an open database. It starts nothing.
 func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, settings Settings) *App {
 	a := &App{World: w, DB: d, blobs: blobs, meters: newMeters(), window: event.NewWindow()}
+	if keys.Rotating() {
+		a.sealed = reseal.New(d, keys, w.Log, slices.Concat(account.Sealed(), relay.Sealed(), dnsprovider.Sealed(), domain.Sealed(), webhook.Sealed(), automation.Sealed(), certstore.Sealed()))
+	}
 	settings.Outbound.RequireTLS = true
 	if settings.Plans == nil {
 		settings.Plans = plan.Shipped()
@@ -211,6 +217,9 @@ func (a *App) Workers() []queue.Worker {
 	}
 	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Guard, a.Domains, a.Webhooks, a.Suppressions, a.Audience, a.Broadcasts, a.Automations, a.Emails, a.Delivery, a.Inbound, a.Logs, a.Stats} {
 		workers = append(workers, slice.Workers()...)
+	}
+	if a.sealed != nil {
+		workers = append(workers, queue.Worker{Name: "previous secrets", Step: a.sealed.Step, Every: time.Hour, Gentle: true})
 	}
 	for _, f := range a.Followers() {
 		workers = append(workers, queue.Worker{Name: "follower " + f.Name, Topics: []string{event.Topic}, Every: 5 * time.Second,

@@ -26,6 +26,8 @@ type Storage struct {
 	BlobURL string
 	// Secret seals keys at rest. Nodes that share a database must share it. Empty means a secret in Dir, made when missing.
 	Secret string
+	// PreviousSecrets open what was sealed before the secret was changed.
+	PreviousSecrets []string
 }
 
 // Stores are the opened storage.
@@ -83,6 +85,10 @@ func (s Storage) Open(ctx context.Context, w world.World) (Stores, error) {
 	if err != nil {
 		return Stores{}, err
 	}
+	previous, err := s.previousSecrets()
+	if err != nil {
+		return Stores{}, err
+	}
 	blobs, err := s.blobs(w)
 	if err != nil {
 		return Stores{}, fmt.Errorf("blob store: %w", err)
@@ -95,7 +101,7 @@ func (s Storage) Open(ctx context.Context, w world.World) (Stores, error) {
 		d.Close()
 		return Stores{}, err
 	}
-	return Stores{DB: d, Blobs: blobs, Keys: seal.NewKeyring(secret)}, nil
+	return Stores{DB: d, Blobs: blobs, Keys: seal.NewKeyring(secret, previous...)}, nil
 }
 
 var errHalfMoved = errors.New("data is being moved into this database and has not all come; run the same \"postrider migrate --from … --to …\" again")
@@ -136,6 +142,17 @@ func (s Storage) secret(w world.World) ([]byte, error) {
 		return nil, errSecretNeeded
 	}
 	return seal.LoadOrCreate(filepath.Join(s.Dir, "secret"), w.Random)
+}
+
+func (s Storage) previousSecrets() ([][]byte, error) {
+	previous := make([][]byte, len(s.PreviousSecrets))
+	for i, text := range s.PreviousSecrets {
+		var err error
+		if previous[i], err = seal.FromString(text); err != nil {
+			return nil, Misconfigured{fmt.Errorf("POSTRIDER_PREVIOUS_SECRETS, or --previous-secrets: %w", err)}
+		}
+	}
+	return previous, nil
 }
 
 func (s Storage) blobs(w world.World) (blob.Store, error) {

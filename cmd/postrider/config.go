@@ -153,7 +153,7 @@ func mismatchedList(flag *kong.Flag, value any) string {
 }
 
 // secrets are flags whose values hold passwords or keys.
-var secrets = []string{"secret", "database-url", "blob-url", "spam-password", "owner-password", "key", "from", "to"}
+var secrets = []string{"secret", "previous-secrets", "database-url", "blob-url", "spam-password", "owner-password", "key", "from", "to"}
 
 // shownValue is a value as it may be shown: whoever reads the message may not be who may read the file.
 func shownValue(flag *kong.Flag, value any) string {

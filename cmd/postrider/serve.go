@@ -27,7 +27,9 @@ type storageFlags struct {
 	DatabaseURL string `help:"PostgreSQL to use instead of the embedded database (postgres://…)." env:"POSTRIDER_DATABASE_URL"`
 	BlobURL     string `help:"S3 bucket to use instead of files (s3://KEY:SECRET@host/bucket)." env:"POSTRIDER_BLOB_URL"`
 	Secret      string `help:"Seals keys at rest; the same on every node." env:"POSTRIDER_SECRET"`
-	Plans       string `help:"TOML file that changes or adds plans." type:"path" env:"POSTRIDER_PLANS"`
+	// PreviousSecrets open what was sealed before the secret was changed.
+	PreviousSecrets []string `help:"Secrets that were in use before, with commas between; what they seal is sealed again with the current one." env:"POSTRIDER_PREVIOUS_SECRETS"`
+	Plans           string   `help:"TOML file that changes or adds plans." type:"path" env:"POSTRIDER_PLANS"`
 }
 
 // plans reads the operator's plans; nil means the shipped ones.
@@ -48,7 +50,7 @@ func (f storageFlags) plans() (map[plan.Name]plan.Plan, error) {
 }
 
 func (f storageFlags) storage() app.Storage {
-	return app.Storage{Dir: f.Data, DatabaseURL: f.DatabaseURL, BlobURL: f.BlobURL, Secret: f.Secret}
+	return app.Storage{Dir: f.Data, DatabaseURL: f.DatabaseURL, BlobURL: f.BlobURL, Secret: f.Secret, PreviousSecrets: f.PreviousSecrets}
 }
 
 // listenFlags are the doors; the names are fixed, programs rely on them.

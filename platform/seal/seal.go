@@ -81,6 +81,9 @@ func (m master) derive(use string) []byte {
 	return key
 }
 
+// Rotating tells that there are previous secrets.
+func (k *Keyring) Rotating() bool { return len(k.previous) > 0 }
+
 // masters calls try with each master secret, the current one first, until one succeeds.
 func (k *Keyring) masters(try func(master) bool) bool {
 	if try(k.current) {

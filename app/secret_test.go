@@ -1,0 +1,106 @@
+package app_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"postrider/app"
+	"postrider/app/apptest"
+	"postrider/platform/blob"
+	"postrider/platform/certstore"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/platform/seal"
+)
+
+// keeps are the columns that hold what a secret has sealed. Each such value tells in its first bytes which secret that was.
+func keeps(t *testing.T, in *apptest.Installation, secret *seal.Keyring) string {
+	t.Helper()
+	const told = 5
+	mark := secret.Seal(nil, "")[:told]
+	found := map[string]bool{}
+	err := in.App.DB.Read(t.Context(), func(tx *db.Tx) error {
+		tables, err := tx.Tables()
+		if err != nil {
+			return err
+		}
+		for _, table := range tables {
+			for _, column := range table.Columns {
+				values, err := db.All(tx, db.Value[any], fmt.Sprintf(`SELECT %s FROM %s`, column, table.Name))
+				if err != nil {
+					return err
+				}
+				for _, value := range values {
+					if raw, ok := value.([]byte); ok && bytes.HasPrefix(raw, mark) {
+						found[table.Name+"."+column] = true
+					}
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(slices.Sorted(maps.Keys(found)), " ")
+}
+
+func TestWhatIsSealedMovesToTheNewSecret(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		hook := in.Must(http.StatusCreated, http.MethodPost, "/webhooks", map[string]any{"url": "https://hooks.example.com/", "events": []string{"*"}, "custom_headers": map[string]any{"x-token": "t"}})
+		if answer := in.Browse(http.MethodPost, "/v1/webhooks/"+hook.Text("id")+"/rotate-secret", map[string]any{}); answer.Status != http.StatusOK {
+			t.Fatalf("%s", answer.Raw)
+		}
+		in.Must(http.StatusCreated, http.MethodPost, "/automation-credentials", map[string]any{"name": "x", "type": "bearer", "secret": "x", "allowed_hosts": []string{"x.example.com"}})
+		connection := in.App.World.NewID()
+		write(t, in, func(tx *db.Tx) error {
+			_, err := tx.Exec(`INSERT INTO relay (workspace_id, host, port, security, username, password, created_at, updated_at)
+				VALUES ($1, 'smtp.example.net', 587, 'starttls', 'u', $2, $3, $3)`, in.Workspace, in.Keys.Seal([]byte("p"), "relay/"+string(in.Workspace)), tx.Now())
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(`INSERT INTO dnsprovider_connection (id, workspace_id, provider, name, token, token_end, created_at)
+				VALUES ($1, $2, 'cloudflare', 'x', $3, 'x', $4)`, connection, in.Workspace, in.Keys.Seal([]byte("p"), connection), tx.Now())
+			if err != nil {
+				return err
+			}
+			owner, err := db.One(tx, db.Value[string], `SELECT id FROM account_user ORDER BY id LIMIT 1`)
+			if err != nil {
+				return err
+			}
+			_, err = tx.Exec(`UPDATE account_user SET totp_secret = $1, totp_offered = $1 WHERE id = $2`, in.Keys.Seal([]byte("p"), "account_user/totp/"+owner), owner)
+			return err
+		})
+		if err := certstore.New(in.App.World, in.App.DB, in.Keys).Store(t.Context(), "acme/key", []byte("k")); err != nil {
+			t.Fatal(err)
+		}
+		next := bytes.Repeat([]byte("next"), 8)
+		alone := seal.NewKeyring(next)
+		before := keeps(t, in, in.Keys)
+		if kinds := strings.Fields(before); len(kinds) != 10 {
+			t.Fatalf("sealed: %v", kinds)
+		}
+
+		blobs, err := blob.NewFiles(t.TempDir(), in.App.World.Clock, in.App.World.Random)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rotated := app.Assemble(in.App.World, in.App.DB, blobs, seal.NewKeyring(next, bytes.Repeat([]byte("test"), 8)), app.Settings{ServiceDomain: "mail.postrider.test"})
+		workers := rotated.Workers()
+		in.Finish(workers[slices.IndexFunc(workers, func(w queue.Worker) bool { return w.Name == "previous secrets" })].Step)
+
+		if left, moved := keeps(t, in, in.Keys), keeps(t, in, alone); left != "" || moved != before {
+			t.Errorf("still under the previous secret: %s; moved: %s, of: %s", left, moved, before)
+		}
+		if key, err := certstore.New(in.App.World, in.App.DB, alone).Load(context.Background(), "acme/key"); err != nil || string(key) != "k" {
+			t.Errorf("%q %v", key, err)
+		}
+	})
+}
