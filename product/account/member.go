@@ -75,6 +75,10 @@ func (s *Service) changeMember(ctx context.Context, caller api.Caller, id string
 		if err := change(tx, m); err != nil {
 			return err
 		}
+		// What somebody offered falls with their right to offer it, or they could come back by it.
+		if err := deleteInvitationsBy(tx, m.Workspace, m.User, notGrantedBy(role)); err != nil {
+			return err
+		}
 		m.Role = role
 		return s.Audit(tx, By(caller, action, Target{"member", m.ID, m.Email}))
 	})
@@ -108,6 +112,17 @@ func mayGrant(tx *db.Tx, caller api.Caller, roles ...api.Role) error {
 		return api.ErrRole.With("required", []api.Role{api.Owner})
 	}
 	return nil
+}
+
+// notGrantedBy returns the roles that somebody with a role, empty for none, cannot give to others.
+func notGrantedBy(role api.Role) []api.Role {
+	switch role {
+	case api.Owner:
+		return nil
+	case api.Admin:
+		return []api.Role{api.Owner}
+	}
+	return Roles
 }
 
 // anotherOwner refuses to take the last owner away. The workspace is locked by the transaction.

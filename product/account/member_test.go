@@ -333,3 +333,33 @@ func TestUnknownFieldsChangeNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestInvitationsEndWithTheRightToInvite(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		second := owner.Join("ann@b.test", api.Owner)
+		invite := func(email string, role api.Role) string {
+			second.Must(201, "POST", path+"/invitations", map[string]any{"email": email, "role": role})
+			return h.LastLetter(email).Token("/invite/")
+		}
+		look := func(token string) int {
+			return h.Browser().Do("POST", "/auth/invitation", map[string]any{"token": token}).Code
+		}
+		ownership, seat := invite("back@b.test", api.Owner), invite("new@b.test", api.Viewer)
+		id := memberID(owner, path, "ann@b.test")
+
+		owner.Must(200, "PATCH", path+"/members/"+id, map[string]any{"role": "admin"})
+		lowered := []int{look(ownership), look(seat)}
+		owner.Must(200, "DELETE", path+"/members/"+id, nil)
+
+		if want := []int{400, 200}; !slices.Equal(lowered, want) {
+			t.Errorf("after the owner became an admin: %v", lowered)
+		}
+		if removed := look(seat); removed != 400 {
+			t.Errorf("after the admin was removed: %d", removed)
+		}
+		signUp := map[string]any{"email": "new@b.test", "password": accounttest.Password, "name": "New", "invite_token": seat}
+		h.Browser().Refused(400, "validation_error", "POST", "/auth/signup", signUp)
+	})
+}

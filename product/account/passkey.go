@@ -106,7 +106,8 @@ func takeCeremony(tx *db.Tx, id string) (webauthn.SessionData, error) {
 	return asked, err
 }
 
-// askForPasskey begins to add a passkey to the caller's account. The password must have been entered recently.
+// askForPasskey begins to add a passkey to the caller's account. The password must have been entered recently, and a second factor
+// shown where there is one: a passkey stands for both from then on.
 func (s *Service) askForPasskey(ctx context.Context, caller api.Caller) (asked question, err error) {
 	party, err := s.relyingParty()
 	if err != nil {

@@ -215,3 +215,41 @@ func TestTurningTheSecondFactorOffNeedsPasswordAndCode(t *testing.T) {
 		}
 	})
 }
+
+func TestThePasswordBuysNoMoreGuessesAtTheSecondFactor(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		b := h.SignUp("olga@acme.test")
+		withPhone(b)
+		h.Clock.Move(11 * time.Minute)
+		guess := func() {
+			b.Refused(401, "invalid_credentials", "POST", "/auth/2fa/verify", map[string]any{"code": "000000"})
+		}
+		for range 9 {
+			guess()
+		}
+
+		b.Must(200, "POST", "/auth/reauthenticate", map[string]any{"password": accounttest.Password})
+
+		guess()
+		b.Refused(429, "rate_limit_exceeded", "POST", "/auth/2fa/verify", map[string]any{"code": "000000"})
+	})
+}
+
+func TestAPasskeyIsNoWayAroundTheSecondFactor(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		b := h.SignUp("olga@acme.test")
+		b.Must(200, "POST", "/account/passkeys/begin", nil)
+		p, _ := withPhone(b)
+		h.Clock.Move(11 * time.Minute)
+		b.Must(200, "POST", "/auth/reauthenticate", map[string]any{"password": accounttest.Password})
+
+		b.Refused(403, "two_factor_required", "POST", "/account/passkeys/begin", nil)
+		b.Refused(403, "two_factor_required", "DELETE", "/account/passkeys/"+missing, nil)
+
+		b.Must(200, "POST", "/auth/2fa/verify", map[string]any{"code": p.next()})
+		b.Must(200, "POST", "/account/passkeys/begin", nil)
+		b.Refused(404, "not_found", "DELETE", "/account/passkeys/"+missing, nil)
+	})
+}

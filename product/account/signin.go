@@ -170,12 +170,16 @@ func (s *Service) SignOut(ctx context.Context, caller api.Caller) error {
 	})
 }
 
-// Reauthenticate notes that the caller has entered the password again, and returns when.
+// Reauthenticate notes that the caller has entered the password again, and returns when. Where there is a second factor, a password
+// alone forgets no failures: whoever knows it would have guesses at the codes without end.
 func (s *Service) Reauthenticate(ctx context.Context, caller api.Caller, password string) (at time.Time, err error) {
-	err = s.provePassword(ctx, caller, password, func(tx *db.Tx, session Session, _ User) (verdict, error) {
+	err = s.provePassword(ctx, caller, password, func(tx *db.Tx, session Session, user User) (verdict, error) {
 		at = tx.Now()
 		session.ReauthenticatedAt = at
 		_, err := updateSession(tx, session)
+		if user.factor.enabled() {
+			return halfway, err
+		}
 		return right, err
 	})
 	return at, err

@@ -259,3 +259,14 @@ func deleteInvitationsTo(tx *db.Tx, ws space.ID, email string) error {
 		WHERE workspace_id = $1 AND email = $2`, ws, email)
 	return err
 }
+
+// deleteInvitationsBy withdraws what a user has offered to others, for some roles.
+func deleteInvitationsBy(tx *db.Tx, ws space.ID, user UserID, roles []api.Role) error {
+	if len(roles) == 0 {
+		return nil
+	}
+	_, err := tx.Exec(`
+		DELETE FROM account_invitation
+		WHERE workspace_id = $1 AND invited_by = $2 AND role {in $3}`, ws, user, roles)
+	return err
+}

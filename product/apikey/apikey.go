@@ -123,8 +123,14 @@ func parseNetwork(text string) (netip.Prefix, bool) {
 	if err != nil {
 		return netip.Prefix{}, false
 	}
+	if ip := network.Addr(); ip.Is4In6() && network.Bits() >= mappedBits {
+		network = netip.PrefixFrom(ip.Unmap(), network.Bits()-mappedBits) // callers are known by their IPv4 address
+	}
 	return network.Masked(), true
 }
+
+// mappedBits is how long the beginning of an IPv6 address is that stands for an IPv4 address (RFC 4291 §2.5.5.2).
+const mappedBits = 96
 
 func networkText(network netip.Prefix) string {
 	if network.IsSingleIP() {

@@ -209,12 +209,12 @@ func TestRestrictionsOfAKeyHold(t *testing.T) {
 	each(t, func(t *testing.T, h house) {
 		owner := h.SignUp("olga@acme.test")
 		token := func(body map[string]any) string { return create(owner, body).Text("token") }
-		networks := h.program(token(map[string]any{"preset": "sending_access", "ip_allowlist": []string{"198.51.100.0/24", "2001:db8::/32"}}))
+		networks := h.program(token(map[string]any{"preset": "sending_access", "ip_allowlist": []string{"198.51.100.0/24", "2001:db8::/32", "::ffff:192.0.2.0/120"}}))
 		for _, spoof := range []string{"X-Forwarded-For", "X-Real-Ip", "Forwarded"} {
 			networks.Header[spoof] = "198.51.100.7"
 			networks.Refused(403, "ip_not_allowed", "POST", "/v1/emails", map[string]any{})
 		}
-		for _, ip := range []string{"198.51.100.7", "2001:db8::1"} {
+		for _, ip := range []string{"198.51.100.7", "2001:db8::1", "192.0.2.7"} {
 			networks.IP = ip
 			networks.Must(200, "POST", "/v1/emails", map[string]any{})
 		}

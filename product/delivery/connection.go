@@ -2,6 +2,7 @@ package delivery
 
 import (
 	"net/netip"
+	"time"
 
 	"postrider/mail/smtp"
 	"postrider/product/delivery/internal/shape"
@@ -29,6 +30,7 @@ type line struct {
 	encryption agreed
 	tls        email.TLSFacts
 	messages   int
+	relayOf    time.Time // if it is with a relay: when that was last changed before it was signed in to
 }
 
 // run carries jobs until the connection is over or its place is given to another.

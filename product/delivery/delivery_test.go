@@ -468,6 +468,19 @@ func TestTheMessageCanBeReadAsItIsSent(t *testing.T) {
 	})
 }
 
+func TestALargeMessageThatWasLookedAtLeavesItsRoomToOthers(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	sent := in.Call(http.MethodPost, "/emails", map[string]any{"from": "hello@acme.test", "to": "ann@example.net", "subject": "Large", "text": strings.Repeat("All of it. ", 40_000)})
+	answer := in.Call(http.MethodGet, "/emails/"+sent.Text("id")+"/raw", nil)
+	if answer.Status != http.StatusOK {
+		t.Fatalf("%d %s", answer.Status, answer.Raw)
+	}
+	if in.App.Delivery.Crowded() {
+		t.Error("mail would wait for a message that nobody has any more")
+	}
+}
+
 func TestARefusalByTheSecondServerLeavesNoNextAttempt(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

@@ -11,3 +11,12 @@ func (s *Service) Owner(source, site string) string {
 
 // OwnID returns the id of the node.
 func (s *Service) OwnID() string { return s.config.Node }
+
+// Crowded tells whether a large letter has not left yet.
+func (s *Service) Crowded() bool {
+	if s.room.TryAcquire(roomForLarge) {
+		s.room.Release(roomForLarge)
+		return false
+	}
+	return true
+}

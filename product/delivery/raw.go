@@ -29,7 +29,9 @@ func (s *Service) handleRaw(ctx context.Context, caller api.Caller, r struct {
 	if err != nil {
 		return rawRecord{}, err
 	}
-	raw, err := s.newLetter(t).bytes(ctx)
+	l := s.newLetter(t)
+	defer l.leave()
+	raw, err := l.bytes(ctx)
 	if err != nil {
 		return rawRecord{}, err
 	}

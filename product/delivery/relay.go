@@ -20,7 +20,7 @@ func (t *talk) tryRelay(ctx context.Context) {
 		return
 	}
 	if t.connection.line != nil {
-		if t.connection.line.host != r.Host {
+		if !t.connection.line.relayOf.Equal(r.UpdatedAt) { // another host, or another account there
 			t.connection.hangUp()
 		} else if t.send(ctx) {
 			return
@@ -32,7 +32,7 @@ func (t *talk) tryRelay(ctx context.Context) {
 		t.brokeOff(err, false)
 		return
 	}
-	t.connection.line = &line{client: signedIn.Client, hello: t.service.config.Hello, host: r.Host, local: signedIn.Local, remote: signedIn.Remote, tls: tlsFacts(signedIn.TLS, tlspolicy.Required, len(signedIn.TLS.VerifiedChains) > 0)}
+	t.connection.line = &line{client: signedIn.Client, hello: t.service.config.Hello, host: r.Host, relayOf: r.UpdatedAt, local: signedIn.Local, remote: signedIn.Remote, tls: tlsFacts(signedIn.TLS, tlspolicy.Required, len(signedIn.TLS.VerifiedChains) > 0)}
 	t.send(ctx)
 }
 

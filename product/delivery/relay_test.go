@@ -26,6 +26,13 @@ import (
 type relayServer struct {
 	mu       sync.Mutex
 	messages []string // guarded by mu
+	users    []string // who has handed in each; guarded by mu
+}
+
+func (r *relayServer) handedInBy() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return strings.Join(r.users, " ")
 }
 
 func (r *relayServer) received() []string {
@@ -35,10 +42,13 @@ func (r *relayServer) received() []string {
 }
 
 // customer is a session with it.
-type customer struct{ server *relayServer }
+type customer struct {
+	server *relayServer
+	conn   *smtp.ConnInfo
+}
 
 func (c customer) Auth(_ context.Context, _, user, password string) *smtp.Reply {
-	if user == "acme" && password == "s3cret" {
+	if (user == "acme" || user == "acme-2") && password == "s3cret" {
 		return nil
 	}
 	return smtp.NewReply(535, "5.7.8", "Wrong name or password")
@@ -60,7 +70,7 @@ func (c customer) Data(_ context.Context, r io.Reader) *smtp.Reply {
 	}
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
-	c.server.messages = append(c.server.messages, string(raw))
+	c.server.messages, c.server.users = append(c.server.messages, string(raw)), append(c.server.users, c.conn.User)
 	return nil
 }
 func (customer) Reset()  {}
@@ -79,8 +89,10 @@ func startRelay(t *testing.T) (*relayServer, int) {
 	}
 	relay := &relayServer{}
 	server, err := smtp.NewServer(smtp.Config{Hostname: "relay.test", Clock: world.SystemClock{}, Auth: true, RequireAuth: true, RequireTLS: true,
-		TLS:     &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
-		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return customer{relay}, nil }})
+		TLS: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+		Handler: func(_ context.Context, conn *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
+			return customer{relay, conn}, nil
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,6 +173,26 @@ func TestWhatARelayRefusesIsNotHeldAgainstTheSourcesOfTheNode(t *testing.T) {
 	if got := in.Email(other).Text("status"); got != "sent" || len(relay.received()) != 1 {
 		t.Errorf("other mail is %s, and the relay has %d messages", got, len(relay.received()))
 	}
+}
+
+func TestMailGoesInUnderTheAccountThatTheRelayHasNow(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		relay, port := startRelay(t)
+		n := newNode(t, in)
+		for _, user := range []string{"acme", "acme-2"} {
+			set := in.Browse(http.MethodPut, "/workspaces/"+string(in.Workspace)+"/relay", map[string]any{"host": "relay.test", "port": port, "username": user, "password": "s3cret"})
+			if set.Status != http.StatusOK {
+				t.Fatalf("%d %s", set.Status, set.Raw)
+			}
+			in.Call(http.MethodPatch, "/domains/"+in.DomainID, map[string]any{"provider": "relay"})
+			in.Send("ann@example.net")
+			n.deliver()
+		}
+		if got := relay.handedInBy(); got != "acme acme-2" {
+			t.Errorf("mail was handed in by %q", got)
+		}
+	})
 }
 
 func TestTheRelayOfAnotherWorkspaceIsNotFound(t *testing.T) {

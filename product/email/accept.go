@@ -93,15 +93,15 @@ func (s *Service) permit(ctx context.Context, sender Sender, name string) (domai
 
 // earlier returns what the idempotency key was answered with before, or why the request is refused now. What was accepted once
 // stays so for a retry, even if its time has passed or its domain has broken since.
-func (s *Service) earlier(ctx context.Context, request api.Idempotency, refusal error) (receipt Receipt, replayed bool, err error) {
+func earlier[T any](ctx context.Context, s *Service, request api.Idempotency, refusal error) (answer T, replayed bool, err error) {
 	if request.Key == "" {
-		return Receipt{}, false, refusal
+		return answer, false, refusal
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		receipt, replayed, err = api.Once(tx, request, func() (Receipt, error) { return Receipt{}, refusal })
+		answer, replayed, err = api.Once(tx, request, func() (none T, _ error) { return none, refusal })
 		return err
 	})
-	return receipt, replayed, err
+	return answer, replayed, err
 }
 
 // acceptance is everything that is written for one email.

@@ -133,7 +133,7 @@ func (s *Service) handleSend(ctx context.Context, caller api.Caller, r sendReque
 		receipt, replayed, err = s.Accept(ctx, senderOf(caller), draft, request)
 	}
 	if err != nil {
-		receipt, replayed, err = s.earlier(ctx, request, err)
+		receipt, replayed, err = earlier[Receipt](ctx, s, request, err)
 	}
 	if err != nil {
 		return sendAnswer{}, err

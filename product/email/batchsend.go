@@ -121,7 +121,9 @@ func (s *Service) handleBatch(ctx context.Context, caller api.Caller, r batchReq
 func (s *Service) AcceptAll(ctx context.Context, sender Sender, bodies []json.RawMessage, permissive bool, request api.Idempotency) (batchAnswer, error) {
 	entries, refusals := s.admitAll(ctx, sender, bodies)
 	if len(refusals) > 0 && !permissive {
-		return batchAnswer{}, firstRefusal(refusals)
+		answer, replayed, err := earlier[batchAnswer](ctx, s, request, firstRefusal(refusals))
+		answer.Idempotent = replayed
+		return answer, err
 	}
 	var answer batchAnswer
 	err := s.db.Write(ctx, func(tx *db.Tx) error {

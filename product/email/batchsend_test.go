@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 )
@@ -120,6 +121,24 @@ func TestBatchAndItsEmailsCanBeRetried(t *testing.T) {
 		in.Deliver()
 		if got := len(in.Mailbox("example.net")); got != 4 {
 			t.Errorf("%d messages for four people", got)
+		}
+	})
+}
+
+func TestBatchIsReplayedEvenAfterTheTimeOfItsEmails(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		at := in.Clock.Now().Add(time.Hour).Format(time.RFC3339)
+		list := []any{item("ann@example.net", map[string]any{"scheduled_at": at}), item("bob@example.net", nil)}
+		header := map[string]string{"Idempotency-Key": "batch:1234"}
+		first := sendBatch(in, list, header)
+		in.Clock.Advance(2 * time.Hour)
+		again := sendBatch(in, list, header)
+		if again.Status != http.StatusOK || again.Body["idempotent"] != true || listed(first, "data")[0]["id"] != listed(again, "data")[0]["id"] {
+			t.Errorf("%d %s", again.Status, again.Raw)
+		}
+		if other := sendBatch(in, list, map[string]string{"Idempotency-Key": "batch:5678"}); other.Status != http.StatusBadRequest {
+			t.Errorf("under another key: %d %s", other.Status, other.Raw)
 		}
 	})
 }

@@ -21,7 +21,7 @@ func (s *Service) Compose(ctx context.Context, sender Sender, body Body, request
 		receipt, replayed, err = s.Accept(ctx, sender, draft, request)
 	}
 	if err != nil {
-		return s.earlier(ctx, request, err)
+		return earlier[Receipt](ctx, s, request, err)
 	}
 	return receipt, replayed, nil
 }

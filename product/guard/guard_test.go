@@ -168,6 +168,24 @@ func TestAManagedCustomerIsWarnedThenThrottledThenPaused(t *testing.T) {
 	})
 }
 
+func TestWhoSendsFromABlockedServerIsNotHeldBackForIt(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		of := shop(t, in)
+		happen(t, in, of, "email.delivered", 700, nil)
+		happen(t, in, of, "email.bounced", 300, fields{"bounce": fields{"class": "block"}})
+
+		look(t, in, 2*time.Minute)
+
+		if got := steps(t, in, of.workspace, of.tenant) + steps(t, in, of.workspace, string(of.workspace)); got != "" {
+			t.Errorf("for blocks the steps are %q", got)
+		}
+		if answer := sendAs(in); answer.Status != http.StatusAccepted {
+			t.Errorf("mail is answered with %d", answer.Status)
+		}
+	})
+}
+
 func TestWhoeverIsResumedIsJudgedAnew(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

@@ -15,12 +15,15 @@ const (
 	complaints metric = "complaint_rate"
 )
 
-// share returns how many mails were bad, of how many.
+// share returns how many mails were bad, of how many. A block is the refusal of our servers or of one message and says nothing about
+// the addresses that a sender mails: a server on a blocklist must not stop everyone who sends from it.
 func (m metric) share(c stats.Counts) (bad, all int64) {
 	if m == bounces {
-		return c[stats.Bounced], c[stats.Sent]
+		return c[stats.Bounced] - c[stats.BouncedBlock], c[stats.Sent]
 	}
-	return c[stats.Complained], c[stats.Delivered]
+	// What a relay has taken is sent and never counts as delivered. Mail that failed is not always mail that was sent, so this is no
+	// more than arrived.
+	return c[stats.Complained], max(c[stats.Delivered], c[stats.Sent]-c[stats.Bounced]-c[stats.Failed])
 }
 
 // rule is a rate over a time and what follows from it. A rate of too little mail says nothing: a rule holds only from a sample and a

@@ -13,6 +13,13 @@ func mail(sent, bounced, complained int64) stats.Counts {
 	return c
 }
 
+// relayed is mail that a relay has taken.
+func relayed(sent, complained int64) stats.Counts {
+	c := mail(sent, 0, complained)
+	c[stats.Delivered] = 0
+	return c
+}
+
 func TestRatesDecideHowFarASenderIsHeldBack(t *testing.T) {
 	t.Parallel()
 	none := stats.Counts{}
@@ -34,6 +41,8 @@ func TestRatesDecideHowFarASenderIsHeldBack(t *testing.T) {
 		{"0.1 % complaints", mail(10_000, 0, 10), none, false, Warned},
 		{"0.2 % complaints", mail(10_000, 0, 20), none, false, Throttled},
 		{"0.3 % complaints in a week", none, mail(10_000, 0, 30), false, Paused},
+		{"0.3 % complaints about mail that went to a relay", relayed(10_000, 30), none, false, Paused},
+		{"0.1 % complaints about mail that went to a relay", relayed(10_000, 10), none, false, Warned},
 		{"many bounces of much mail", mail(1_000_000, 500, 0), none, false, Clear},
 		{"many bounces of a newcomer", mail(1_000_000, 500, 0), none, true, Throttled},
 		{"many complaints of a newcomer", mail(1_000_000, 0, 20), none, true, Throttled},

@@ -24,7 +24,7 @@ func (s *Service) Resubscribe(tx *db.Tx, ws space.ID, addresses []string) error 
 	if len(ids) == 0 {
 		return nil
 	}
-	removed, err := deleteSuppressions(tx, ws, ids)
+	removed, err := deleteUnsubscribed(tx, ws, ids)
 	if err != nil {
 		return err
 	}

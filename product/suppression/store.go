@@ -113,6 +113,14 @@ func deleteSuppressions(tx *db.Tx, ws space.ID, ids []ID) ([]Suppression, error)
 		RETURNING `+columns, ws, ids)
 }
 
+// deleteUnsubscribed leaves an entry alone that has got a stronger reason since it was read.
+func deleteUnsubscribed(tx *db.Tx, ws space.ID, ids []ID) ([]Suppression, error) {
+	return db.All(tx, scanSuppression, `
+		DELETE FROM suppression
+		WHERE {beside workspace_id} = $1 AND id {in $2} AND reason = 'unsubscribe'
+		RETURNING `+columns, ws, ids)
+}
+
 // deleteExpired deletes rows that the transaction has locked. It serves delivery, which works across workspaces.
 func deleteExpired(tx *db.Tx, ids []ID) error {
 	_, err := tx.Exec(`

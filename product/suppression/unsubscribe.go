@@ -157,12 +157,13 @@ func (s *Service) leaveAll(tx *db.Tx, u Unsubscription) (Left, error) {
 	if err != nil {
 		return NothingToLeave, err
 	}
-	if s.parts.Preferences != nil {
-		if _, err := s.parts.Preferences.Leave(tx, u); err != nil {
+	left := AlreadyLeft
+	if s.parts.Preferences != nil { // who is on the list for another reason may still leave what they are subscribed to
+		if left, err = s.parts.Preferences.Leave(tx, u); err != nil {
 			return NothingToLeave, err
 		}
 	}
-	if added[0].Created {
+	if added[0].Created || left == JustLeft {
 		return JustLeft, nil
 	}
 	return AlreadyLeft, nil

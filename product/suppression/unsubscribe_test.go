@@ -268,3 +268,51 @@ func TestAnUnsubscriptionNeverWeakensAnEntry(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoIsOnTheListAlreadyIsHeardAsTheyLeave(t *testing.T) {
+	t.Parallel()
+	told := false
+	h := newHouse(t, apptest.New(t, "sqlite"), func(p *suppression.Parts) {
+		p.Preferences = &newsletter{left: map[string]bool{}}
+		p.Unsubscribed = func(*db.Tx, suppression.Unsubscription) error {
+			told = true
+			return nil
+		}
+	})
+	h.suppress("ann@example.net", fields{"reason": "manual"})
+
+	answer := h.post(h.link(suppression.Claims{}), oneClick, "")
+
+	if answer.Status != 200 || !told {
+		t.Errorf("%d %s, told: %v", answer.Status, answer.Raw, told)
+	}
+}
+
+func TestAComplaintOutlivesAResubscriptionAtTheSameMoment(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		if !h.App.DB.Shared() {
+			return // one writer at a time: there is no same moment
+		}
+		h.suppress("ann@example.net", fields{"reason": "unsubscribe"})
+		deletes := 0
+		stop := h.App.DB.Watch(func(query string, _ []any) {
+			if !strings.Contains(query, "DELETE FROM suppression") {
+				return
+			}
+			if deletes++; deletes == 2 { // the first is the rehearsal of the transaction
+				h.must(200, "POST", "/suppressions", fields{"email": "ann@example.net", "reason": "complaint"})
+			}
+		})
+		defer stop()
+
+		err := h.App.DB.Write(t.Context(), func(tx *db.Tx) error { return h.list.Resubscribe(tx, h.Workspace, []string{"ann@example.net"}) })
+
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := h.stopped(ask(h.Workspace, "ann@example.net", false)); got != "complaint" {
+			t.Errorf("stopped by %s", got)
+		}
+	})
+}

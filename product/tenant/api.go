@@ -3,6 +3,7 @@ package tenant
 import (
 	"context"
 	"net/http"
+	"slices"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -27,7 +28,8 @@ func (s *Service) Routes() []api.Route {
 			Errors: []*api.Error{ErrNotFound}, Summary: "Get a managed customer by its external id.", Handler: api.Handle(s.handleResolve)},
 		{Method: http.MethodGet, Path: "/managed-tenants/{id}", Scope: "tenant:read", Bucket: api.BucketRead, Errors: []*api.Error{ErrNotFound},
 			Summary: "Get a managed customer with its domains.", Handler: api.Handle(s.handleGet)},
-		{Method: http.MethodPatch, Path: "/managed-tenants/{id}", Scope: "tenant:manage", Bucket: api.BucketWrite, Errors: []*api.Error{ErrNotFound},
+		{Method: http.MethodPatch, Path: "/managed-tenants/{id}", Scope: "tenant:manage", Bucket: api.BucketWrite,
+			Errors:  []*api.Error{ErrNotFound, api.ErrDomainNotAllowed},
 			Summary: "Change, pause or resume a managed customer.", Handler: api.Handle(s.handleUpdate)},
 		{Method: http.MethodDelete, Path: "/managed-tenants/{id}", Scope: "tenant:manage", Bucket: api.BucketWrite,
 			Errors: []*api.Error{ErrNotFound, ErrHasDomains}, Summary: "Delete a managed customer that has no domains.",
@@ -65,7 +67,7 @@ func (s *Service) handleCreate(ctx context.Context, caller api.Caller, r struct{
 func (s *Service) handleResolve(ctx context.Context, caller api.Caller, r struct {
 	ExternalID string `path:"externalId" doc:"External id, URL-encoded." example:"shop_4711"`
 }) (detail, error) {
-	return s.detail(ctx, func(tx *db.Tx) (Tenant, error) { return findByExternalID(tx, caller.Workspace, r.ExternalID) })
+	return s.detail(ctx, caller, func(tx *db.Tx) (Tenant, error) { return findByExternalID(tx, caller.Workspace, r.ExternalID) })
 }
 
 type idRequest struct {
@@ -73,20 +75,22 @@ type idRequest struct {
 }
 
 func (s *Service) handleGet(ctx context.Context, caller api.Caller, r idRequest) (detail, error) {
-	return s.detail(ctx, func(tx *db.Tx) (Tenant, error) { return find(tx, caller.Workspace, r.ID) })
+	return s.detail(ctx, caller, func(tx *db.Tx) (Tenant, error) { return find(tx, caller.Workspace, r.ID) })
 }
 
-// detail returns the customer that look finds, with its domains.
-func (s *Service) detail(ctx context.Context, look func(*db.Tx) (Tenant, error)) (answer detail, err error) {
+// detail returns the customer that look finds, with those of its domains that the caller may use.
+func (s *Service) detail(ctx context.Context, caller api.Caller, look func(*db.Tx) (Tenant, error)) (answer detail, err error) {
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		t, err := look(tx)
 		if err != nil {
 			return err
 		}
 		attached, err := s.domains.OfTenant(tx, t.Workspace, string(t.ID))
-		answer = detail{newRecord(t, tx.Now()), make([]domain.Record, len(attached))}
-		for i, d := range attached {
-			answer.Domains[i] = s.domains.NewRecord(d)
+		answer = detail{newRecord(t, tx.Now()), []domain.Record{}}
+		for _, d := range attached {
+			if caller.MayUseDomain(string(d.ID)) {
+				answer.Domains = append(answer.Domains, s.domains.NewRecord(d))
+			}
 		}
 		return err
 	})
@@ -97,8 +101,29 @@ func (s *Service) handleUpdate(ctx context.Context, caller api.Caller, r struct 
 	idRequest
 	Body Change
 }) (Record, error) {
+	if err := s.mayChange(ctx, caller, r.ID); err != nil {
+		return Record{}, err
+	}
 	t, err := s.Update(ctx, caller.Workspace, r.ID, r.Body)
 	return newRecord(t, s.world.Clock.Now()), err
+}
+
+// mayChange refuses a key that is restricted to domains and would stop or divert the mail of others.
+func (s *Service) mayChange(ctx context.Context, caller api.Caller, id string) error {
+	if len(caller.DomainIDs) == 0 {
+		return nil
+	}
+	return s.db.Read(ctx, func(tx *db.Tx) error {
+		t, err := find(tx, caller.Workspace, id)
+		if err != nil {
+			return err
+		}
+		attached, err := s.domains.OfTenant(tx, t.Workspace, string(t.ID))
+		if slices.ContainsFunc(attached, func(d domain.Domain) bool { return !caller.MayUseDomain(string(d.ID)) }) {
+			return api.ErrDomainNotAllowed.Saying("This API key is restricted to domains; it can only change managed customers that have no others.")
+		}
+		return err
+	})
 }
 
 func (s *Service) handleDelete(ctx context.Context, caller api.Caller, r idRequest) (api.Deleted, error) {

@@ -34,7 +34,7 @@ func (s *Service) checkChange(before Endpoint, c Change) (Endpoint, error) {
 		after.URL = target
 	}
 	if c.Events != nil {
-		after.Events = s.checkEvents(&wrong, c.Events)
+		after.Events = s.checkEvents(&wrong, "events", c.Events)
 	}
 	if c.Description.Set {
 		after.Description = checkDescription(&wrong, c.Description.Value)

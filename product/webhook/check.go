@@ -67,16 +67,16 @@ func portOf(u *url.URL) string {
 	return u.Port()
 }
 
-// checkEvents returns the names without doubles.
-func (s *Service) checkEvents(wrong *api.Fields, names []string) []string {
+// checkEvents returns the names without doubles. field is what the caller has given them in.
+func (s *Service) checkEvents(wrong *api.Fields, field string, names []string) []string {
 	if len(names) == 0 || len(names) > maxEvents {
-		wrong.Add("events", fmt.Sprintf("Must have 1 to %d event names.", maxEvents))
+		wrong.Add(field, fmt.Sprintf("Must have 1 to %d event names.", maxEvents))
 		return nil
 	}
 	var once []string
 	for i, name := range names {
 		if !s.catalogue.knows(name) {
-			wrong.Add(fmt.Sprintf("events[%d]", i), fmt.Sprintf("%q is not an event. GET /webhook-events lists all of them; email.* and * are also taken.",
+			wrong.Add(fmt.Sprintf("%s[%d]", field, i), fmt.Sprintf("%q is not an event. GET /webhook-events lists all of them; email.* and * are also taken.",
 				shorten(name)))
 		}
 		if !slices.Contains(once, name) {

@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -84,5 +85,21 @@ func TestAnEndpointThatDoesNotAnswerIsAskedLessAndLess(t *testing.T) {
 	d.finish(outcome{delivery: answered.delivery, attempt: Attempt{Status: 200}}, now)
 	if again := d.begin(now); len(again) != 2 {
 		t.Errorf("%d requests after an answer", len(again))
+	}
+}
+
+func TestLargeEventsDoNotFillTheMemory(t *testing.T) {
+	t.Parallel()
+	body := strings.Repeat("x", 256<<10)
+	l := &line{window: maxWindow, taken: map[DeliveryID]bool{}}
+	for round := range 3 {
+		var jobs []job
+		for i := range l.wants() {
+			jobs = append(jobs, job{delivery: Delivery{ID: DeliveryID(fmt.Sprint(round, "/", i))}, body: body})
+		}
+		l.update(seen{endpoint: &Endpoint{}, jobs: jobs}, noon)
+	}
+	if size := len(l.waiting) * len(body); size > maxAhead || len(l.waiting) < maxWindow || len(l.taken) != len(l.waiting) {
+		t.Errorf("%d bodies of together %d bytes wait in one line", len(l.waiting), size)
 	}
 }

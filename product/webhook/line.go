@@ -19,6 +19,8 @@ const (
 	// lookahead is how many deliveries of a healthy endpoint are loaded for each request at once: what it takes while a
 	// transaction commits.
 	lookahead = 20
+	// maxAhead is how many bytes of bodies wait in one line: received mail with its text is a hundred times as large as other events.
+	maxAhead = 4 << 20
 	// fairShare is how many endpoints could still have as many free places as any one gets: the fuller the house, the fewer
 	// places for each, so that many slow endpoints leave room for one more.
 	fairShare = 192
@@ -46,6 +48,8 @@ type line struct {
 	waiting  []job
 	taken    map[DeliveryID]bool // loaded and not settled yet
 	inFlight int
+	// largest is the size of the largest body that was loaded last.
+	largest int
 	// window is how many requests may be under way. It starts at one and grows with each success.
 	window int
 	// silent counts requests without an answer in a row; until rests, the line pauses for them.
@@ -64,7 +68,7 @@ func (l *line) ahead() int {
 	if l.window < maxWindow {
 		return 1 + l.window
 	}
-	return lookahead * l.window
+	return max(l.window, min(lookahead*l.window, maxAhead/max(l.largest, 1)))
 }
 
 // wants is how many deliveries to load.
@@ -78,10 +82,7 @@ func (l *line) update(s seen, now time.Time) {
 		}
 		l.waiting = nil
 	}
-	for _, j := range s.jobs {
-		l.taken[j.delivery.ID] = true
-		l.waiting = append(l.waiting, j)
-	}
+	l.load(s.jobs)
 	switch {
 	case l.doubtful(): // it has changed since
 		l.lookAt = time.Time{}
@@ -89,5 +90,20 @@ func (l *line) update(s seen, now time.Time) {
 		l.lookAt = now.Add(refreshEvery)
 	default:
 		l.lookAt = now.Add(lookEvery)
+	}
+}
+
+// load takes jobs in, as many as their bodies leave room for. The others are found again, and then fewer at a time.
+func (l *line) load(jobs []job) {
+	size := 0
+	for i, j := range jobs {
+		if i == 0 || len(j.body) > l.largest {
+			l.largest = len(j.body)
+		}
+		if size += len(j.body); i > 0 && size > maxAhead {
+			return
+		}
+		l.taken[j.delivery.ID] = true
+		l.waiting = append(l.waiting, j)
 	}
 }

@@ -78,7 +78,7 @@ func (s *Service) handleStream(ctx context.Context, caller api.Caller, r streamR
 	if len(r.Types) == 0 {
 		r.Types = []string{"*"}
 	}
-	s.checkEvents(&wrong, r.Types)
+	s.checkEvents(&wrong, "type", r.Types)
 	if err := wrong.Err(); err != nil {
 		return stream{}, err
 	}

@@ -214,7 +214,7 @@ func TestAStreamEndsWhenTheRightsOfItsReaderChange(t *testing.T) {
 func TestWhatCannotBeStreamedIsRefused(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
-	if answer := in.Call(http.MethodGet, "/events/stream?type=email.unheard", nil); answer.Status != http.StatusBadRequest {
+	if answer := in.Call(http.MethodGet, "/events/stream?type=email.unheard", nil); answer.Status != http.StatusBadRequest || !strings.Contains(string(answer.Raw), `"type[0]":`) {
 		t.Errorf("%d %s", answer.Status, answer.Raw)
 	}
 	made := in.Browse(http.MethodPost, "/v1/api-keys", map[string]any{"name": "sender", "scopes": []string{"email:send"}})
