@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/http"
+	"net/url"
 	"time"
 )
 
@@ -10,7 +11,7 @@ func accountPages() []page {
 		{"GET /you", showAccount}, {"POST /you", saveAccount}, {"POST /you/verify", resendVerification},
 		{"GET /you/security", showSecurity}, {"POST /you/password", changePassword},
 		{"POST /you/factor", offerFactor}, {"POST /you/factor/enable", enableFactor}, {"POST /you/factor/disable", disableFactor},
-		{"POST /you/factor/codes", renewCodes}, {"POST /you/sessions/{id}/end", endSession}, {"POST /you/passkeys/{id}/remove", removePasskey},
+		{"POST /you/factor/codes", renewCodes}, {"POST /you/sessions/{id}/end", endSession}, {"POST /you/passkeys/{id}/remove", removePasskey}, {"POST /you/passkeys/confirm", confirmForPasskey},
 	}
 }
 
@@ -62,6 +63,8 @@ type securityPage struct {
 	Tabs     []tab
 	Sessions []sessionRow
 	Passkeys []passkeyRow
+	// PasskeyName is what the next one is to be called.
+	PasskeyName string
 	// Offer is a second factor that waits for its first code.
 	Offer *factorOffer
 	// Codes are new recovery codes, shown once.
@@ -83,7 +86,7 @@ type sessionRow struct {
 }
 
 func (v *visit) securityPage() (securityPage, error) {
-	p := securityPage{shell: v.shell("Security", "").with("passkey.js"), Tabs: v.accountTabs("security")}
+	p := securityPage{shell: v.shell("Security", "").with("passkey.js"), Tabs: v.accountTabs("security"), PasskeyName: v.query("passkey_name")}
 	var list struct {
 		Data []struct {
 			ID      string    `json:"id"`
@@ -137,6 +140,14 @@ func showSecurity(v *visit) error {
 		return err
 	}
 	return v.show("account/security", p)
+}
+
+// confirmForPasskey is where the script sends people who have to prove who they are before they add a passkey; it goes on after that.
+func confirmForPasskey(v *visit) error {
+	if err := v.send(http.MethodPost, "/account/passkeys/begin", map[string]any{}, nil); err != nil {
+		return err
+	}
+	return v.redirect("/you/security?passkey_name="+url.QueryEscape(v.value("passkey_name")), "Thank you. Now add the passkey.")
 }
 
 // refusedAt shows the page again with what was refused beside the form it belongs to.

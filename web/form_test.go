@@ -33,7 +33,13 @@ func (v visitor) path(path string) string { return "/w/" + string(v.in.Workspace
 // post submits a form of the workspace.
 func (v visitor) post(path string, form url.Values) *httptest.ResponseRecorder {
 	v.t.Helper()
-	r := httptest.NewRequestWithContext(v.t.Context(), http.MethodPost, v.path(path), strings.NewReader(form.Encode()))
+	return v.submit(v.path(path), form)
+}
+
+// submit submits a form of any page.
+func (v visitor) submit(path string, form url.Values) *httptest.ResponseRecorder {
+	v.t.Helper()
+	r := httptest.NewRequestWithContext(v.t.Context(), http.MethodPost, path, strings.NewReader(form.Encode()))
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
 	r.AddCookie(v.cookie)
@@ -320,4 +326,20 @@ func TestOnlyABroadcastThatWasLookedAtIsSent(t *testing.T) {
 			t.Error("it is not sent")
 		}
 	})
+}
+
+func TestWhoAddsAPasskeyLateIsAskedToConfirm(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	v := signedIn(t, in, api.Owner)
+	in.Clock.Advance(20 * time.Minute)
+	form := url.Values{"passkey_name": {"My laptop"}}
+	asked := v.submit("/you/passkeys/confirm", form)
+	if asked.Code != http.StatusForbidden || !strings.Contains(said(asked), `value="My laptop"`) || !strings.Contains(said(asked), "confirm_password") {
+		t.Fatalf("%d %s", asked.Code, said(asked))
+	}
+	form.Set("confirm_password", "correct horse battery")
+	if proven := v.submit("/you/passkeys/confirm", form); proven.Code != http.StatusSeeOther || proven.Header().Get("Location") != "/you/security?passkey_name=My+laptop" {
+		t.Fatalf("%d %s %s", proven.Code, proven.Header(), said(proven))
+	}
 }

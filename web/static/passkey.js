@@ -43,6 +43,7 @@ if (area && able) {
     try {
       await actions[/** @type {keyof typeof actions} */ (area.dataset.passkey)]();
     } catch (error) {
+      if (area instanceof HTMLFormElement && ["two_factor_required", "reauthentication_required"].includes(/** @type {any} */ (error).code)) return area.submit(); // to a page that asks for it
       if (said) said.textContent = /** @type {Error} */ (error).name === "NotAllowedError" ? "Nothing was chosen." : /** @type {Error} */ (error).message;
     }
   });
