@@ -50,11 +50,20 @@ func (s *Service) Reschedule(ctx context.Context, ws space.ID, id string, text s
 	if at.IsZero() {
 		at = now
 	}
+	wait, err := s.delayOf(ctx, ws, id)
+	if err != nil {
+		return Record{}, err
+	}
+	earliest := now.Add(wait)
 	return s.change(ctx, ws, id, func(tx *db.Tx, e *Email, recipients []Recipient) error {
 		within := e.ExpiresAt.Sub(e.ScheduledAt)
 		e.ScheduledAt, e.ExpiresAt, e.UpdatedAt = at.Truncate(time.Microsecond), at.Add(within), tx.Now()
+		due := e.ScheduledAt
+		if earliest.After(due) {
+			due = earliest
+		}
 		for _, r := range recipients {
-			if moved, err := queue.Reschedule(tx, LaneOf(e.Node()), string(r.ID), e.ScheduledAt); err != nil {
+			if moved, err := queue.Reschedule(tx, LaneOf(e.Node()), string(r.ID), due); err != nil {
 				return err
 			} else if !moved {
 				return ErrNotScheduled.With("status", Sending)
@@ -62,6 +71,26 @@ func (s *Service) Reschedule(ctx context.Context, ws space.ID, id string, text s
 		}
 		return s.tellChange(tx, e, "email.scheduled", extras{change: change{Previous: Scheduled}})
 	})
+}
+
+// delayOf tells how long an email has to wait whose sender is slowed down: another time is no way around it.
+func (s *Service) delayOf(ctx context.Context, ws space.ID, id string) (wait time.Duration, err error) {
+	if s.delay == nil {
+		return 0, nil
+	}
+	var e Email
+	var recipients []Recipient
+	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		if e, err = findEmail(tx, ws, id); err != nil {
+			return err
+		}
+		recipients, err = selectRecipients(tx, ws, e.ID)
+		return err
+	})
+	if err != nil || e.Test || e.Status != Scheduled {
+		return 0, err
+	}
+	return s.delay(ctx, ws, e.Tenant, len(recipients)), nil
 }
 
 // change locks a scheduled email and lets alter change it. Whoever picks mail up locks the same row, so one of both comes first.

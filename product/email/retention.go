@@ -19,7 +19,10 @@ const (
 
 // Workers returns what has to be done again and again.
 func (s *Service) Workers() []queue.Worker {
-	return []queue.Worker{{Name: "old contents of emails", Step: s.SweepContents, Every: sweepEvery, Gentle: true}}
+	return []queue.Worker{
+		{Name: "old contents of emails", Step: s.SweepContents, Every: sweepEvery, Gentle: true},
+		{Name: "mail of nodes that are gone", Step: s.EndOverdue, Every: overdueEvery, Gentle: true},
+	}
 }
 
 // SweepContents removes what emails say once it is older than the plan keeps it, workspace by workspace. That an email was sent, to whom

@@ -127,6 +127,7 @@ func TestAManagedCustomerIsWarnedThenThrottledThenPaused(t *testing.T) {
 		if got := steps(t, in, of.workspace, of.tenant); got != "warned" {
 			t.Fatalf("at 5 %% the steps are %q", got)
 		}
+		moved := in.Must(http.StatusAccepted, http.MethodPost, "/emails", letter("in 5 hours"))
 		happen(t, in, of, "email.bounced", 20, nil)
 		look(t, in, 2*time.Minute)
 		card := in.Must(http.StatusOK, http.MethodGet, "/stats/deliverability?managed_tenant_id="+of.tenant, nil)
@@ -138,6 +139,7 @@ func TestAManagedCustomerIsWarnedThenThrottledThenPaused(t *testing.T) {
 			t.Fatalf("at 7 %% the steps are %q, mail is answered with %d and %d", got, first.Status, second.Status)
 		}
 		planned := in.Must(http.StatusAccepted, http.MethodPost, "/emails", letter(in.Clock.Now().Add(20*time.Second).Format(time.RFC3339Nano)))
+		in.Must(http.StatusOK, http.MethodPatch, "/emails/"+moved.Text("id"), fields{"scheduled_at": in.Clock.Now().Add(time.Second).Format(time.RFC3339Nano)})
 		in.Deliver()
 		if got := in.Email(first.Text("id")).Text("status") + " " + in.Email(second.Text("id")).Text("status"); got != "delivered queued" {
 			t.Errorf("two mails of a throttled customer are %s", got)
@@ -149,8 +151,13 @@ func TestAManagedCustomerIsWarnedThenThrottledThenPaused(t *testing.T) {
 		}
 		in.Clock.Advance(30 * time.Second)
 		in.Deliver()
-		if got := in.Email(planned.Text("id")).Text("status"); got != "delivered" {
-			t.Errorf("later the one with a time is %s", got)
+		if got := in.Email(planned.Text("id")).Text("status") + " " + in.Email(moved.Text("id")).Text("status"); got != "delivered scheduled" {
+			t.Errorf("later the one with a time and the one that was moved are %s", got)
+		}
+		in.Clock.Advance(time.Minute)
+		in.Deliver()
+		if got := in.Email(moved.Text("id")).Text("status"); got != "delivered" {
+			t.Errorf("at last the one that was moved is %s", got)
 		}
 		happen(t, in, of, "email.bounced", 50, nil)
 		look(t, in, 2*time.Minute)
