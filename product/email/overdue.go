@@ -35,6 +35,9 @@ func (s *Service) EndOverdue(ctx context.Context) (bool, error) {
 			if err != nil {
 				return err
 			}
+			if len(over) == 0 {
+				continue
+			}
 			if err := queue.MoveTo(tx, Lane, over); err != nil {
 				return err
 			}
@@ -43,12 +46,4 @@ func (s *Service) EndOverdue(ctx context.Context) (bool, error) {
 		return nil
 	})
 	return moved > 0, err
-}
-
-// selectExpired returns those of the recipients whose mail may not be sent any more. It serves work across workspaces.
-func selectExpired(tx *db.Tx, recipients []string) ([]string, error) {
-	return db.All(tx, db.Value[string], `
-		SELECT email_recipient.id FROM email_recipient
-		JOIN email ON email.id = email_recipient.email_id
-		WHERE email_recipient.id {in $1} AND email.expires_at <= $2`, recipients, tx.Now())
 }

@@ -49,6 +49,14 @@ func selectWaiting(tx *db.Tx, emails []ID) ([]string, error) {
 		ORDER BY id`, emails)
 }
 
+// selectExpired returns those of the recipients whose mail may not be sent any more. It serves work across workspaces.
+func selectExpired(tx *db.Tx, recipients []string) ([]string, error) {
+	return db.All(tx, db.Value[string], `
+		SELECT email_recipient.id FROM email_recipient
+		JOIN email ON email.id = email_recipient.email_id
+		WHERE email_recipient.id {in $1} AND email.expires_at <= $2`, recipients, tx.Now())
+}
+
 func insertCalledBack(tx *db.Tx, ws space.ID, broadcast string) error {
 	_, err := tx.Exec(`
 		INSERT INTO email_called_back (broadcast_id, workspace_id, called_at)
