@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/mail/arc"
 	"postrider/mail/dkim"
@@ -102,8 +103,10 @@ func TestMailauthAndWeAgree(t *testing.T) {
 	stranger := startMailauth(t)
 	records := map[string]string{"arc._domainkey.rsa.test": dkim.PublicRecord(s.keys["rsa.test"].Public())}
 	theirSeal := func(raw, cv string) string {
+		// Without a time mailauth asks its clock twice, to sign and to write, and a second may begin in between.
+		now := time.Now().UTC().Format(time.RFC3339)
 		answer := stranger.ask(request{Message: []byte(raw), Seal: map[string]any{"signingDomain": "rsa.test", "selector": "arc",
-			"privateKey": pemOf(t, s.keys["rsa.test"]), "authResults": "mx.them.test; spf=pass smtp.mailfrom=ann@example.test", "cv": cv}})
+			"privateKey": pemOf(t, s.keys["rsa.test"]), "authResults": "mx.them.test; spf=pass smtp.mailfrom=ann@example.test", "cv": cv, "signTime": now}})
 		return string(answer.Fields) + raw
 	}
 	check := func(name, raw string, want arc.Result) {
