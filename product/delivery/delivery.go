@@ -107,6 +107,8 @@ type Service struct {
 	jobs        []*job          // wait for their attempt to be counted
 	finished    []email.Outcome // wait to be written down
 	returning   []returning     // wait to be put back
+	talking     int             // attempts under way
+	stepAt      time.Time       // before which a step waits for more of them to end
 	sources     sources
 	crew        crew
 	desk        claimDesk

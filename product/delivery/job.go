@@ -40,6 +40,7 @@ func (s *Service) begin(jobs []*job, taken []email.Taken) {
 		}
 		j.taken = t
 		ready = append(ready, s.start(j))
+		s.talking++
 	}
 	s.mu.Unlock()
 	for _, start := range ready {
@@ -93,6 +94,7 @@ func (s *Service) finish(t *talk) (over bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.finished = append(s.finished, t.outcome)
+	s.talking--
 	s.countAttempt(t.outcome)
 	if t.connection == nil {
 		return true

@@ -57,6 +57,7 @@ func (r *round) empty() bool {
 // Step settles finished conversations, puts back what has to wait, counts an attempt for what is about to be sent, and claims what
 // is due; then the conversations begin.
 func (s *Service) Step(ctx context.Context) (bool, error) {
+	s.gather(ctx)
 	r := s.plan()
 	if r.empty() {
 		if due, ok, err := s.nextDue(ctx); err != nil || r.order.room <= 0 || r.order.paused || !ok || due.After(r.order.now) {

@@ -1,0 +1,49 @@
+package delivery
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"postrider/product/email"
+	"postrider/world"
+)
+
+func TestAStepWaitsForMoreConversationsToEndButNotForLong(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		what     string
+		since    time.Duration // the last step began
+		talking  int
+		endAfter []time.Duration
+		want     time.Duration
+	}{
+		{"nothing is under way", 0, 0, nil, 0},
+		{"the last step is long ago", time.Second, 40, nil, 0},
+		{"none of many ends", 0, 40, nil, gatherFor},
+		{"since the last step some time has passed", 5 * time.Millisecond, 40, nil, gatherFor - 5*time.Millisecond},
+		{"a quarter of many ends", 0, 4, []time.Duration{time.Millisecond}, gatherFor},
+		{"half of many ends", 0, 4, []time.Duration{time.Millisecond, 3 * time.Millisecond}, 3 * time.Millisecond},
+		{"the only one ends", 0, 1, []time.Duration{time.Millisecond}, time.Millisecond},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &Service{world: world.World{Clock: world.SystemClock{}}, wake: make(chan struct{}, 1)}
+			s.gather(t.Context())
+			time.Sleep(c.since)
+			s.talking = c.talking
+			for _, after := range c.endAfter {
+				time.AfterFunc(after, func() {
+					s.mu.Lock()
+					defer s.mu.Unlock()
+					s.talking, s.finished = s.talking-1, append(s.finished, email.Outcome{})
+					s.news()
+				})
+			}
+			start := time.Now()
+			s.gather(t.Context())
+			if waited := time.Since(start); waited != c.want {
+				t.Errorf("%s: it waited %s, want %s", c.what, waited, c.want)
+			}
+		})
+	}
+}
