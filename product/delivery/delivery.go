@@ -63,10 +63,8 @@ type Config struct {
 const (
 	defaultInFlight = 500
 	defaultHeld     = 10_000
-	// claimBatch bounds what one transaction claims, and beginBatch what it begins: while that is written, what was sent waits to be recorded,
-	// and would be sent again if the process were killed.
+	// claimBatch bounds what one transaction claims.
 	claimBatch = 500
-	beginBatch = 100
 	// leaseFor is short, so that mail of a node that vanished moves soon; leases are renewed well before they end.
 	leaseFor   = 30 * time.Second
 	renewEvery = 10 * time.Second
@@ -108,6 +106,7 @@ type Service struct {
 	finished    []email.Outcome // wait to be written down
 	returning   []returning     // wait to be put back
 	talking     int             // attempts under way
+	begins      int             // how many more a step begins
 	stepAt      time.Time       // before which a step waits for more of them to end
 	sources     sources
 	crew        crew
@@ -135,7 +134,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 		world: w, db: d, emails: emails, domains: domains, relays: relays, keys: keys, config: config, table: config.Providers.orShipped(),
 		letters: newLetters(), room: semaphore.NewWeighted(roomForLarge), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
 		pens: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(), attempts: map[AttemptKind]int64{},
+		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(), attempts: map[AttemptKind]int64{}, begins: mostBegun,
 	}
 	s.sources = newSources(config)
 	s.crew = crew{self: config.Node}

@@ -66,10 +66,12 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 		r.order.expected = true
 	}
 	token := int64(s.world.Uint64() >> 1)
+	begun := s.world.Clock.Now()
 	// If it fails, everything is still in its list and the next step tries again.
 	if err := s.db.Write(ctx, func(tx *db.Tx) error { return s.write(tx, &r, token) }); err != nil {
 		return false, err
 	}
+	s.pace(s.world.Clock.Now().Sub(begun), len(r.jobs))
 	s.settled(r.outcomes)
 	s.wasPutBack(r.returning)
 	s.noteClaims(r.order, r.harvest)
@@ -91,7 +93,7 @@ func (s *Service) plan() round {
 		}
 	}
 	r := round{outcomes: s.finished[:len(s.finished):len(s.finished)], returning: s.returning[:len(s.returning):len(s.returning)],
-		jobs: s.jobs[:min(len(s.jobs), beginBatch)]}
+		jobs: s.jobs[:min(len(s.jobs), s.begins)]}
 	r.lasting, r.ageing = beginning(r.jobs, now)
 	r.order = s.orderClaims(now)
 	return r
@@ -99,7 +101,7 @@ func (s *Service) plan() round {
 
 // schedule asks the shaper what may be sent, what comes back, and which connections are to be closed. The caller holds mu.
 func (s *Service) schedule(now time.Time) {
-	for len(s.jobs) < beginBatch {
+	for len(s.jobs) < s.begins {
 		work, ok := s.shaper.Next(now)
 		if !ok {
 			break

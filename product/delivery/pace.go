@@ -5,9 +5,17 @@ import (
 	"time"
 )
 
-// gatherFor is the least time between the beginnings of two steps while most conversations go on. It is little beside a conversation
-// with a server that is not next door.
-const gatherFor = 20 * time.Millisecond
+const (
+	// gatherFor is the least time between the beginnings of two steps while most conversations go on. It is little beside a conversation
+	// with a server that is not next door.
+	gatherFor = 20 * time.Millisecond
+	// stepWithin is how long the transaction of a step may take. What is sent meanwhile waits to be recorded, and would be sent again if the
+	// process were killed.
+	stepWithin = 200 * time.Millisecond
+	// fewestBegun and mostBegun bound how many conversations a step begins.
+	fewestBegun = 25
+	mostBegun   = 100
+)
 
 // gather waits a moment for more conversations to end: many that are settled in one transaction cost little more than one, and while
 // they are, the next ones gather. Once half of them are over there is nothing to wait for, so that a few are never held up.
@@ -36,4 +44,16 @@ func (s *Service) halfOver() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.finished) >= s.talking
+}
+
+// pace lets the next step begin fewer conversations if the database was slow, and more if it was not.
+func (s *Service) pace(took time.Duration, begun int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case took > stepWithin:
+		s.begins = max(s.begins/2, fewestBegun)
+	case begun == s.begins && took < stepWithin/2:
+		s.begins = min(s.begins+fewestBegun, mostBegun)
+	}
 }

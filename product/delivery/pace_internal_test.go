@@ -47,3 +47,28 @@ func TestAStepWaitsForMoreConversationsToEndButNotForLong(t *testing.T) {
 		})
 	}
 }
+
+func TestASlowDatabaseIsGivenLessAtOnceAndAFastOneMore(t *testing.T) {
+	t.Parallel()
+	s := &Service{begins: mostBegun}
+	for i, c := range []struct {
+		took  time.Duration
+		begun int
+		want  int
+	}{
+		{stepWithin, mostBegun, mostBegun},
+		{stepWithin + 1, mostBegun, mostBegun / 2},
+		{time.Second, 0, fewestBegun},
+		{time.Hour, 0, fewestBegun},
+		{time.Millisecond, fewestBegun - 1, fewestBegun}, // there was no more to begin
+		{stepWithin / 2, fewestBegun, fewestBegun},
+		{time.Millisecond, fewestBegun, 2 * fewestBegun},
+		{time.Millisecond, 2 * fewestBegun, 3 * fewestBegun},
+		{time.Millisecond, 3 * fewestBegun, mostBegun},
+		{time.Millisecond, mostBegun, mostBegun},
+	} {
+		if s.pace(c.took, c.begun); s.begins != c.want {
+			t.Fatalf("after step %d the next begins %d, want %d", i+1, s.begins, c.want)
+		}
+	}
+}
