@@ -75,7 +75,7 @@ func (x *exchange) authenticateKey(key string) error {
 // CheckKey returns whom a key stands for, if it may be used from the address. An address that presents many bad keys is turned
 // away without a look.
 func (s *Server) CheckKey(ctx context.Context, key string, from netip.Addr) (Principal, error) {
-	guesser := "bad-key/" + limit.Site(from)
+	guesser := guesserAt(from)
 	if before := s.limiter.Peek(guesser, failedKeys); !before.Allowed {
 		return Principal{}, tooMany("auth", before)
 	}
@@ -91,6 +91,8 @@ func (s *Server) CheckKey(ctx context.Context, key string, from netip.Addr) (Pri
 	}
 	return principal, nil
 }
+
+func guesserAt(from netip.Addr) string { return "bad-key/" + limit.Site(from) }
 
 func tooMany(bucket Bucket, d limit.Decision) error {
 	return ErrRateLimit.With("bucket", bucket).With("limit", d.Limit).With("retry_after_sec", WholeSeconds(d.RetryAfter)).After(d.RetryAfter)
@@ -179,16 +181,32 @@ func (x *exchange) countRequest() error {
 	route := x.endpoint.Route
 	taken, rate := x.take(route.Bucket)
 	if !route.Private {
-		header := x.w.Header()
-		header.Set("Ratelimit-Limit", strconv.Itoa(taken.Limit))
-		header.Set("Ratelimit-Remaining", strconv.Itoa(taken.Remaining))
-		header.Set("Ratelimit-Reset", strconv.Itoa(int((taken.Reset+time.Second-1)/time.Second)))
-		header.Set("Ratelimit-Policy", fmt.Sprintf("%d;w=%d", rate.Count, max(1, int(rate.Per/time.Second))))
+		x.tellRate(taken, rate)
 	}
 	if !taken.Allowed {
 		return tooMany(route.Bucket, taken)
 	}
 	return nil
+}
+
+func (x *exchange) tellRate(d limit.Decision, rate limit.Rate) {
+	header := x.w.Header()
+	header.Set("Ratelimit-Limit", strconv.Itoa(d.Limit))
+	header.Set("Ratelimit-Remaining", strconv.Itoa(d.Remaining))
+	header.Set("Ratelimit-Reset", strconv.Itoa(int((d.Reset+time.Second-1)/time.Second)))
+	header.Set("Ratelimit-Policy", fmt.Sprintf("%d;w=%d", rate.Count, max(1, int(rate.Per/time.Second))))
+}
+
+// tellGuesses tells who was turned away before being counted how many bad keys their address may still present: nothing else limits
+// them, and every answer of the API names a limit.
+func (x *exchange) tellGuesses() {
+	public := x.r.URL.Path == "/v1" || strings.HasPrefix(x.r.URL.Path, "/v1/")
+	if x.endpoint != nil {
+		public = !x.endpoint.Private
+	}
+	if public && x.w.Header().Get("Ratelimit-Limit") == "" {
+		x.tellRate(x.server.limiter.Peek(guesserAt(x.caller.IP), failedKeys), failedKeys)
+	}
 }
 
 // take takes one from the bucket that the request belongs to: the caller's, or that of the address it comes from.

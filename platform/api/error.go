@@ -106,6 +106,9 @@ var (
 // NotFound returns the not-found error for a kind of resource.
 func NotFound(resource string) *Error { return ErrNotFound.With("resource", resource) }
 
+// DomainNotAllowed returns the error of a key that is restricted to other domains. The domain is named as the caller named it.
+func DomainNotAllowed(domain string) *Error { return ErrDomainNotAllowed.With("domain", domain) }
+
 // Fields collects what is wrong with the fields of a request.
 type Fields map[string][]string
 

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -177,11 +178,13 @@ func (s *Server) route(r *http.Request) (map[string]*endpoint, []string) {
 // serve lets the request in step by step; the first step that fails decides the answer.
 func (x *exchange) serve(named map[string]string) {
 	x.named = named
-	for _, step := range []func() error{x.authenticate, x.authorise, x.countRequest} {
-		if err := step(); err != nil {
-			x.fail(err)
-			return
-		}
+	err := x.authenticate()
+	if err == nil { // whoever is known is counted, also for what they may not do
+		err = cmp.Or(x.authorise(), x.countRequest())
+	}
+	if err != nil {
+		x.fail(err)
+		return
 	}
 	query, err := x.readQuery()
 	if err != nil {
@@ -326,6 +329,7 @@ func (x *exchange) fail(err error) {
 	if public.RetryAfter > 0 {
 		x.w.Header().Set("Retry-After", strconv.Itoa(WholeSeconds(public.RetryAfter)))
 	}
+	x.tellGuesses()
 	x.write(public.Status, contentJSON, public.body(x.caller.RequestID))
 }
 

@@ -282,6 +282,34 @@ func TestBucketRunsEmptyAndSaysWhenToComeBack(t *testing.T) {
 	}
 }
 
+func TestEveryAnswerNamesALimit(t *testing.T) {
+	t.Parallel()
+	h := server(t, limit.Rate{Count: 5, Per: time.Second})
+	for _, c := range []struct {
+		request
+		status    int
+		remaining string
+	}{
+		{request{path: "/v1/emails/1"}, 401, "60"},
+		{request{path: "/v1/emails/1", header: bearer("guess")}, 401, "59"},
+		{request{path: "/v1/nowhere"}, 404, "59"},
+		{request{path: "/v1/nowhere", header: bearer("all")}, 404, "59"},
+		{request{method: "PUT", path: "/v1/emails/1"}, 405, "59"},
+		{request{method: "POST", path: "/v1/emails", body: "{}", header: bearer("reader")}, 403, "4"},
+		{request{method: "POST", path: "/v1/emails", body: "{}", header: bearer("all")}, 202, "3"},
+	} {
+		got := ask(h, c.request)
+		if got.Code != c.status || got.Header().Get("Ratelimit-Remaining") != c.remaining {
+			t.Errorf("%s %s: %d with %s left, want %d with %s", c.method, c.path, got.Code, got.Header().Get("Ratelimit-Remaining"), c.status, c.remaining)
+		}
+		for _, name := range []string{"Ratelimit-Limit", "Ratelimit-Reset", "Ratelimit-Policy"} {
+			if got.Header().Get(name) == "" {
+				t.Errorf("%s %s: no %s header", c.method, c.path, name)
+			}
+		}
+	}
+}
+
 func TestGuessingKeysIsSlowedDownPerAddress(t *testing.T) {
 	t.Parallel()
 	for name, address := range map[string]func(int) string{

@@ -18,7 +18,7 @@ func (s *Service) passkeyRoutes() []api.Route {
 		{Method: http.MethodPost, Path: "/account/passkeys/begin", Private: true, Access: api.SessionOnly, FreshTwoFactor: true, Bucket: api.BucketAuth,
 			Errors: []*api.Error{ErrReauthenticate, api.ErrInvalidState}, Summary: "Begin to add a passkey.", Handler: api.Handle(s.handleAskForPasskey)},
 		{Method: http.MethodPost, Path: "/account/passkeys", Private: true, Access: api.SessionOnly, Bucket: api.BucketAuth, Success: 201,
-			Errors: refused, Summary: "Add a passkey.", Handler: api.Handle(s.handleAddPasskey)},
+			Errors: append([]*api.Error{api.ErrAlreadyExists}, refused...), Summary: "Add a passkey.", Handler: api.Handle(s.handleAddPasskey)},
 		{Method: http.MethodDelete, Path: "/account/passkeys/{id}", Private: true, Access: api.SessionOnly, FreshTwoFactor: true, Bucket: api.BucketAuth,
 			Errors: []*api.Error{ErrReauthenticate, api.ErrNotFound}, Summary: "Remove a passkey.", Handler: api.Handle(s.handleRemovePasskey)},
 		{Method: http.MethodPost, Path: "/auth/passkey/begin", Private: true, Access: api.Public, Bucket: api.BucketAuth,

@@ -28,6 +28,7 @@ const (
 var (
 	errNoPasskeys = api.ErrInvalidState.Saying("Passkeys need a host name. Open the dashboard by its name, not by the number of its address.")
 	errManyKeys   = api.ErrInvalidState.Saying(fmt.Sprintf("An account has at most %d passkeys. Remove one first.", maxPasskeys))
+	errKeyKnown   = api.ErrAlreadyExists.Saying("This passkey is registered already. Sign in with it, or use another device.").With("resource", "passkey")
 )
 
 // Passkey is a key on a device of a user. It proves two things at once, the device and the person who unlocked it, so signing in by
@@ -163,7 +164,9 @@ func (s *Service) addPasskey(ctx context.Context, caller api.Caller, ceremony, n
 			return ErrInvalidCredentials.Because(err)
 		}
 		key = Passkey{ID: s.world.NewID(), User: user.ID, Name: name, CreatedAt: tx.Now(), credential: *credential}
-		if err := insertPasskey(tx, key); err != nil {
+		if err := insertPasskey(tx, key); errors.Is(err, db.ErrUnique) {
+			return errKeyKnown
+		} else if err != nil {
 			return err
 		}
 		return s.auditHome(tx, user, PasskeyAdded, caller.IP)

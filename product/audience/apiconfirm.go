@@ -90,13 +90,18 @@ func (s *Service) handleAskMany(ctx context.Context, caller api.Caller, r struct
 	if err != nil {
 		return record, err
 	}
-	// A letter to nobody shows whether letters can be written at all.
-	nobody := Contact{Workspace: caller.Workspace, Address: "nobody@example.com"}
-	if _, _, err := s.letter(ctx, senderOf(caller), nobody, l, "", wayOfAsking{}); err != nil {
+	if err := s.tryLetter(ctx, caller, l); err != nil {
 		return record, err
 	}
 	counts, err := s.askMany(ctx, caller, l, numbers)
 	return askedManyRecord{"confirmation_batch", r.ID, counts}, err
+}
+
+// tryLetter writes a letter to nobody, which shows whether the caller can have letters of a list sent at all.
+func (s *Service) tryLetter(ctx context.Context, caller api.Caller, l List) error {
+	nobody := Contact{Workspace: caller.Workspace, Address: "nobody@example.com"}
+	_, _, err := s.letter(ctx, senderOf(caller), nobody, l, "", wayOfAsking{})
+	return err
 }
 
 type linkRequest struct {

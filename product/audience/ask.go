@@ -188,11 +188,12 @@ type letterItem struct {
 	Contact   int64    `json:"c"`
 	Plan      string   `json:"p"`
 	KeyID     string   `json:"k,omitempty"`
+	Domains   []string `json:"d,omitempty"` // those the key is restricted to
 	Test      bool     `json:"t,omitempty"`
 }
 
 func letterOf(caller api.Caller) letterItem {
-	return letterItem{Workspace: caller.Workspace, Plan: caller.Plan, KeyID: caller.KeyID, Test: caller.Test}
+	return letterItem{Workspace: caller.Workspace, Plan: caller.Plan, KeyID: caller.KeyID, Domains: caller.DomainIDs, Test: caller.Test}
 }
 
 // ask queues letters to those of the members who may be asked. The transaction has locked the memberships.
@@ -245,6 +246,6 @@ func (s *Service) askAll(tx *db.Tx, known schema, im Import, fresh []Contact) er
 	if err != nil {
 		return err
 	}
-	letter := letterItem{Workspace: l.Workspace, Plan: im.options.Plan, KeyID: im.options.KeyID, Test: im.options.Test}
+	letter := letterItem{Workspace: l.Workspace, Plan: im.options.Plan, KeyID: im.options.KeyID, Domains: im.options.Domains, Test: im.options.Test}
 	return s.ask(tx, l.Workspace, l, letter, members, &askCounts{})
 }

@@ -9,8 +9,6 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/queue"
-	"postrider/product/email"
-	"postrider/product/plan"
 )
 
 // stepConfirmations hands in letters that wait. A letter has the id of its queue item as its key, so none is handed in twice.
@@ -71,7 +69,7 @@ func (s *Service) handIn(ctx context.Context, item queue.Item) error {
 	if err != nil || !waiting {
 		return err
 	}
-	sender := email.Sender{Workspace: letter.Workspace, Plan: plan.Name(letter.Plan), KeyID: letter.KeyID, Source: email.SourceConfirmation, Test: letter.Test}
+	sender := senderOf(api.Caller{Principal: api.Principal{Workspace: letter.Workspace, Plan: letter.Plan, KeyID: letter.KeyID, DomainIDs: letter.Domains, Test: letter.Test}})
 	draft, _, err := s.letter(ctx, sender, c, l, item.ID, wayOfAsking{})
 	if err != nil {
 		return err

@@ -242,6 +242,38 @@ func TestAnImportByATestKeyAsksNobodyForReal(t *testing.T) {
 	})
 }
 
+func TestAKeyOfOneDomainHasNobodyAskedByAnother(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		own := h.VerifiedDomain(h.Workspace, "shop.test")
+		restricted := h.Browse("POST", "/v1/api-keys", fields{"name": "shop", "preset": "full_access", "domain_ids": []string{own}}).Text("key")
+		bring := func(list, address string, ask bool) apptest.Answer {
+			return h.CallAs(restricted, "POST", "/contacts/imports", fields{"list_id": list, "contacts": []fields{{"email": address}}, "send_confirmations": ask}, nil)
+		}
+		list := h.optIn(nil)
+		if refused := bring(list, "ann@example.net", true); refused.Status != 403 || refused.Text("error", "code") != "domain_not_allowed" {
+			t.Errorf("%d %s", refused.Status, refused.Raw)
+		}
+		if silent := bring(list, "ann@example.net", false); silent.Status != 202 {
+			t.Errorf("without letters: %d %s", silent.Status, silent.Raw)
+		}
+		h.must(200, "PATCH", "/audience/lists/"+list, fields{"confirmation": fields{"from": "hello@shop.test", "subject": "Please confirm"}})
+		if taken := bring(list, "bob@example.net", true); taken.Status != 202 {
+			t.Errorf("by its own domain: %d %s", taken.Status, taken.Raw)
+		}
+		h.work()
+		if taken := bring(list, "cat@example.net", true); taken.Status != 202 {
+			t.Errorf("by its own domain: %d %s", taken.Status, taken.Raw)
+		}
+		h.must(200, "PATCH", "/audience/lists/"+list, fields{"confirmation": fields{"from": sender, "subject": "Please confirm"}})
+		h.work()
+		h.Deliver()
+		if asked, changed := len(h.Mailbox("bob@example.net")), len(h.Mailbox("cat@example.net")); asked != 1 || changed != 0 {
+			t.Errorf("%d letters by its own domain, %d by the other", asked, changed)
+		}
+	})
+}
+
 func TestAConfirmationNeedsASenderAndItsLink(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

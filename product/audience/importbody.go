@@ -54,7 +54,7 @@ func (b *importBody) ReadBody(raw []byte) error {
 // check names what is wrong with the request, and returns how the import is to be done.
 func (b importBody) check(wrong *api.Fields, caller api.Caller, known schema) importOptions {
 	o := importOptions{Columns: b.Columns, OnConflict: update, Topics: map[string]Subscription{}, Confirmations: b.Confirmations, Plan: caller.Plan, KeyID: caller.KeyID,
-		Test: caller.Test}
+		Domains: caller.DomainIDs, Test: caller.Test}
 	switch b.OnConflict {
 	case "", "upsert", update:
 	case skip:

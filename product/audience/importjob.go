@@ -84,6 +84,7 @@ type importOptions struct {
 	Confirmations bool                    `json:"send_confirmations,omitempty"`
 	Plan          string                  `json:"plan"`
 	KeyID         string                  `json:"key_id,omitempty"`
+	Domains       []string                `json:"domain_ids,omitempty"` // those the key is restricted to
 	Test          bool                    `json:"test,omitempty"`
 }
 
@@ -114,16 +115,23 @@ func (c *propertyColumn) UnmarshalJSON(raw []byte) error {
 func (s *Service) startImport(ctx context.Context, caller api.Caller, body importBody) (im Import, err error) {
 	var wrong api.Fields
 	var options importOptions
+	var list List
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		known, err := loadSchema(tx, caller.Workspace)
 		if err != nil {
 			return err
 		}
 		options = body.check(&wrong, caller, known)
+		list, _ = known.listByID(body.ListID)
 		return s.checkRoom(tx, caller, options)
 	})
 	if err == nil {
 		err = wrong.Err()
+	}
+	if err == nil && options.Confirmations && list.DoubleOptIn {
+		if err = s.tryLetter(ctx, caller, list); !errors.Is(err, api.ErrDomainNotAllowed) {
+			err = nil // the contacts are welcome all the same
+		}
 	}
 	if err != nil {
 		return im, err

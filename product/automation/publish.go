@@ -129,7 +129,7 @@ func (s *Service) checkSenders(tx *db.Tx, caller api.Caller, mails []*flow.Mail)
 			return err
 		}
 		if !allowed[name] {
-			return api.ErrDomainNotAllowed.With("domain", name)
+			return api.DomainNotAllowed(name)
 		}
 	}
 	return nil

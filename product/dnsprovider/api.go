@@ -86,7 +86,7 @@ type domainRequest struct {
 
 func (r domainRequest) check(caller api.Caller) error {
 	if !caller.MayUseDomain(r.ID) {
-		return api.ErrDomainNotAllowed
+		return api.DomainNotAllowed(r.ID)
 	}
 	return nil
 }

@@ -143,7 +143,9 @@ func TestWhoMayPublishTheRecordsOfADomain(t *testing.T) {
 
 		for _, end := range []string{"/cloudflare/apply", "/domain-connect/cloudflare-url"} {
 			restricted.Must(200, "POST", "/v1/domains/"+h.domain+end, nil)
-			restricted.Refused(403, "domain_not_allowed", "POST", "/v1/domains/"+other+end, nil)
+			if answer := restricted.Refused(403, "domain_not_allowed", "POST", "/v1/domains/"+other+end, nil); answer.Text("error.details.domain") != other {
+				t.Errorf("the domain is not named: %s", answer.Body)
+			}
 			reader.Refused(403, "insufficient_scope", "POST", "/v1/domains/"+h.domain+end, nil)
 			stranger.Refused(404, "not_found", "POST", "/v1/domains/"+h.domain+end, nil)
 			h.owner.Refused(404, "not_found", "POST", "/v1/domains/"+missing+end, nil)

@@ -103,7 +103,7 @@ type created struct {
 
 func (s *Service) handleRegister(ctx context.Context, caller api.Caller, r struct{ Body Registration }) (created, error) {
 	if len(caller.DomainIDs) > 0 {
-		return created{}, api.ErrDomainNotAllowed.Saying("An API key that is restricted to domains cannot register another one.")
+		return created{}, api.DomainNotAllowed(or(r.Body.Domain, r.Body.Name)).Saying("An API key that is restricted to domains cannot register another one.")
 	}
 	d, err := s.Register(ctx, caller.Workspace, plan.Name(caller.Plan), r.Body)
 	if err != nil {
@@ -118,7 +118,7 @@ type idRequest struct {
 
 func (s *Service) handleGet(ctx context.Context, caller api.Caller, r idRequest) (Record, error) {
 	if !caller.MayUseDomain(r.ID) {
-		return Record{}, api.ErrDomainNotAllowed
+		return Record{}, api.DomainNotAllowed(r.ID)
 	}
 	d, err := s.Get(ctx, caller.Workspace, r.ID)
 	return s.NewRecord(d), err
@@ -129,7 +129,7 @@ func (s *Service) handleUpdate(ctx context.Context, caller api.Caller, r struct 
 	Body update
 }) (Record, error) {
 	if !caller.MayUseDomain(r.ID) {
-		return Record{}, api.ErrDomainNotAllowed
+		return Record{}, api.DomainNotAllowed(r.ID)
 	}
 	d, err := s.Update(ctx, caller.Workspace, r.ID, r.Body)
 	return s.NewRecord(d), err
@@ -142,7 +142,7 @@ func (s *Service) handleReceiving(ctx context.Context, caller api.Caller, r stru
 	}
 }) (Record, error) {
 	if !caller.MayUseDomain(r.ID) {
-		return Record{}, api.ErrDomainNotAllowed
+		return Record{}, api.DomainNotAllowed(r.ID)
 	}
 	if r.Body.Enabled == nil {
 		return Record{}, api.Invalid("enabled", "Must be true or false.")
@@ -153,7 +153,7 @@ func (s *Service) handleReceiving(ctx context.Context, caller api.Caller, r stru
 
 func (s *Service) handleRotate(ctx context.Context, caller api.Caller, r idRequest) (Record, error) {
 	if !caller.MayUseDomain(r.ID) {
-		return Record{}, api.ErrDomainNotAllowed
+		return Record{}, api.DomainNotAllowed(r.ID)
 	}
 	d, err := s.Rotate(ctx, caller.Workspace, r.ID)
 	return s.NewRecord(d), err

@@ -274,9 +274,20 @@ func TestKeyForOneDomainCannotRegisterOrVerifyAnother(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		refused(t, register(in, key, fields{"domain": "new.test"}), http.StatusForbidden, "domain_not_allowed")
-		refused(t, in.CallAs(key, http.MethodPost, "/domains/"+other+"/verify", nil, nil), http.StatusForbidden, "domain_not_allowed")
-		refused(t, in.CallAs(key, http.MethodGet, "/domains/"+other, nil, nil), http.StatusForbidden, "domain_not_allowed")
+		for _, c := range []struct {
+			answer apptest.Answer
+			domain string
+		}{
+			{register(in, key, fields{"domain": "new.test"}), "new.test"},
+			{in.CallAs(key, http.MethodPost, "/domains/"+other+"/verify", nil, nil), other},
+			{in.CallAs(key, http.MethodGet, "/domains/"+other, nil, nil), other},
+			{in.CallAs(key, http.MethodPatch, "/domains/"+other, fields{"open_tracking": true}, nil), other},
+		} {
+			refused(t, c.answer, http.StatusForbidden, "domain_not_allowed")
+			if got := c.answer.Text("error", "details", "domain"); got != c.domain {
+				t.Errorf("the domain is named %q, not %q", got, c.domain)
+			}
+		}
 		if list := in.CallAs(key, http.MethodGet, "/domains", nil, nil); len(names(list)) != 1 || list.Text("total") != "1" {
 			t.Errorf("it sees %v", names(list))
 		}

@@ -54,7 +54,7 @@ const (
 func (s *Service) Accept(ctx context.Context, sender Sender, draft Draft, request api.Idempotency) (receipt Receipt, replayed bool, err error) {
 	rows, err := s.admit(ctx, sender, draft)
 	if err != nil {
-		return Receipt{}, false, err
+		return earlier[Receipt](ctx, s, request, err)
 	}
 	return s.commit(ctx, sender, rows, request)
 }
@@ -65,7 +65,9 @@ func (s *Service) admit(ctx context.Context, sender Sender, draft Draft) (accept
 	if err != nil {
 		return acceptance{}, err
 	}
-	if err := s.fetchFiles(ctx, draft.Files); err != nil {
+	fetching, done := context.WithTimeout(ctx, fetchAll)
+	defer done()
+	if err := s.fetchFiles(fetching, draft.Files); err != nil {
 		return acceptance{}, err
 	}
 	return s.prepare(ctx, sender, draft, from)
@@ -84,7 +86,7 @@ func (s *Service) permit(ctx context.Context, sender Sender, name string) (domai
 		return from, err
 	}
 	if sender.MayUse != nil && !sender.MayUse(from.ID) {
-		return from, api.ErrDomainNotAllowed.With("domain", from.Name)
+		return from, api.DomainNotAllowed(from.Name)
 	}
 	customer, err := s.tenants.ForSending(ctx, sender.Workspace, from.TenantID)
 	from.Provider = wayOut(from.Provider, string(customer.Provider))

@@ -131,8 +131,7 @@ func (s *Service) handleSend(ctx context.Context, caller api.Caller, r sendReque
 	}
 	if err == nil {
 		receipt, replayed, err = s.Accept(ctx, senderOf(caller), draft, request)
-	}
-	if err != nil {
+	} else {
 		receipt, replayed, err = earlier[Receipt](ctx, s, request, err)
 	}
 	if err != nil {

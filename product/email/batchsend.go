@@ -10,6 +10,7 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
+	"postrider/product/domain"
 )
 
 // maxBatch is the most emails of one call.
@@ -119,16 +120,16 @@ func (s *Service) handleBatch(ctx context.Context, caller api.Caller, r batchReq
 
 // AcceptAll accepts many emails in one transaction. Unless it is permissive, one that is refused refuses all.
 func (s *Service) AcceptAll(ctx context.Context, sender Sender, bodies []json.RawMessage, permissive bool, request api.Idempotency) (batchAnswer, error) {
-	entries, refusals := s.admitAll(ctx, sender, bodies)
-	if len(refusals) > 0 && !permissive {
-		answer, replayed, err := earlier[batchAnswer](ctx, s, request, firstRefusal(refusals))
+	admitted := s.admitAll(ctx, sender, bodies)
+	if len(admitted.refusals) > 0 && !permissive {
+		answer, replayed, err := earlier[batchAnswer](ctx, s, request, firstRefusal(admitted.refusals))
 		answer.Idempotent = replayed
 		return answer, err
 	}
 	var answer batchAnswer
 	err := s.db.Write(ctx, func(tx *db.Tx) error {
 		stored, replayed, err := api.Once(tx, request, func() (batchAnswer, error) {
-			return s.storeAll(tx, sender, entries, slices.Clone(refusals), permissive)
+			return s.storeAll(tx, sender, admitted, permissive)
 		})
 		stored.Idempotent = replayed
 		answer = stored
@@ -137,7 +138,23 @@ func (s *Service) AcceptAll(ctx context.Context, sender Sender, bodies []json.Ra
 	return answer, err
 }
 
-// entry is one email of a batch that has been admitted.
+// admission is what became of the emails of a batch before anything is stored.
+type admission struct {
+	entries []entry
+	// answered are those that would be refused now and were accepted before under their own keys.
+	answered []batchReceipt
+	refusals []refusal
+}
+
+// candidate is one email of a batch that has been read, or why it is refused.
+type candidate struct {
+	request api.Idempotency
+	draft   Draft
+	from    domain.Domain
+	err     error
+}
+
+// entry is one that has been admitted.
 type entry struct {
 	index   int
 	rows    acceptance
@@ -150,48 +167,74 @@ type refusal struct {
 	err   error
 }
 
-func (s *Service) admitAll(ctx context.Context, sender Sender, bodies []json.RawMessage) (entries []entry, refusals []refusal) {
-	for i, raw := range bodies {
-		rows, request, err := s.admitOne(ctx, sender, raw)
-		if err != nil {
-			refusals = append(refusals, refusal{i, err})
-			continue
+// admitAll goes through the emails in groups, so that the files of a whole batch are never in memory together.
+func (s *Service) admitAll(ctx context.Context, sender Sender, bodies []json.RawMessage) (a admission) {
+	fetching, done := context.WithTimeout(ctx, fetchAll)
+	defer done()
+	index := 0
+	for group := range slices.Chunk(bodies, fetchTogether) {
+		var candidates []*candidate
+		for _, raw := range group {
+			candidates = append(candidates, s.readCandidate(ctx, sender, raw))
 		}
-		entries = append(entries, entry{i, rows, request})
+		s.fetchGroup(fetching, candidates)
+		for _, c := range candidates {
+			s.admitCandidate(ctx, sender, c, index, &a)
+			index++
+		}
 	}
-	return entries, refusals
+	return a
 }
 
-func (s *Service) admitOne(ctx context.Context, sender Sender, raw json.RawMessage) (acceptance, api.Idempotency, error) {
+// readCandidate reads an email as far as it can be checked without its files.
+func (s *Service) readCandidate(ctx context.Context, sender Sender, raw json.RawMessage) *candidate {
+	c := &candidate{}
 	var body sendBody
-	if err := api.Decode(raw, &body); err != nil {
-		return acceptance{}, api.Idempotency{}, err
-	}
-	if err := s.fromTemplate(ctx, sender.Workspace, &body); err != nil {
-		return acceptance{}, api.Idempotency{}, err
+	if c.err = api.Decode(raw, &body); c.err != nil {
+		return c
 	}
 	var wrong api.Fields
-	request := api.Idempotency{Workspace: sender.Workspace, Operation: "POST /emails/batch item", Key: api.CheckIdempotencyKey(&wrong, "", body.IdempotencyKey), Test: sender.Test}
-	draft := body.draft(&wrong, s.world.Clock.Now())
-	if err := wrong.Err(); err != nil {
-		return acceptance{}, request, err
-	}
-	if request.Key != "" {
+	if key := api.CheckIdempotencyKey(&wrong, "", body.IdempotencyKey); key != "" && wrong == nil {
 		hash, err := api.HashBody(raw)
 		if err != nil {
-			return acceptance{}, request, err
+			wrong.Add("_body", "Malformed JSON.")
 		}
-		request.Hash = hash
+		c.request = api.Idempotency{Workspace: sender.Workspace, Operation: "POST /emails/batch item", Key: key, Hash: hash, Test: sender.Test}
 	}
-	rows, err := s.admit(ctx, sender, draft)
-	return rows, request, err
+	if c.err = s.fromTemplate(ctx, sender.Workspace, &body); c.err != nil {
+		return c
+	}
+	c.draft = body.draft(&wrong, s.world.Clock.Now())
+	if c.err = wrong.Err(); c.err == nil {
+		c.from, c.err = s.permit(ctx, sender, c.draft.From.Domain)
+	}
+	return c
+}
+
+// admitCandidate notes what becomes of an email.
+func (s *Service) admitCandidate(ctx context.Context, sender Sender, c *candidate, index int, a *admission) {
+	var rows acceptance
+	if c.err == nil {
+		rows, c.err = s.prepare(ctx, sender, c.draft, c.from)
+	}
+	if c.err == nil {
+		a.entries = append(a.entries, entry{index, rows, c.request})
+		return
+	}
+	before, replayed, err := earlier[Receipt](ctx, s, c.request, c.err)
+	if replayed && err == nil {
+		a.answered = append(a.answered, batchReceipt{ID: before.ID, Index: index, State: before.Status, Idempotent: true})
+		return
+	}
+	a.refusals = append(a.refusals, refusal{index, err})
 }
 
 // storeAll writes the admitted emails. An email whose own key was used before is answered with its first id and not written.
-func (s *Service) storeAll(tx *db.Tx, sender Sender, entries []entry, refusals []refusal, permissive bool) (batchAnswer, error) {
-	answer := batchAnswer{Object: "list", Data: []batchReceipt{}, Errors: []batchRefusal{}}
-	all := make([]*pending, len(entries))
-	for i, e := range entries {
+func (s *Service) storeAll(tx *db.Tx, sender Sender, admitted admission, permissive bool) (batchAnswer, error) {
+	answer := batchAnswer{Object: "list", Data: append([]batchReceipt{}, admitted.answered...), Errors: []batchRefusal{}}
+	refusals := slices.Clone(admitted.refusals)
+	all := make([]*pending, len(admitted.entries))
+	for i, e := range admitted.entries {
 		all[i] = &pending{sender: sender, rows: e.rows, request: e.request}
 	}
 	fresh, err := s.chargePending(tx, all)
@@ -199,7 +242,7 @@ func (s *Service) storeAll(tx *db.Tx, sender Sender, entries []entry, refusals [
 		return answer, err
 	}
 	for i, p := range all {
-		index := entries[i].index
+		index := admitted.entries[i].index
 		switch {
 		case p.err != nil && !permissive:
 			return answer, refusal{index, p.err}.named()
@@ -209,6 +252,7 @@ func (s *Service) storeAll(tx *db.Tx, sender Sender, entries []entry, refusals [
 			answer.Data = append(answer.Data, batchReceipt{ID: p.receipt.ID, Index: index, State: p.receipt.Status, Idempotent: p.replayed})
 		}
 	}
+	slices.SortFunc(answer.Data, func(a, b batchReceipt) int { return a.Index - b.Index })
 	slices.SortFunc(refusals, func(a, b refusal) int { return a.index - b.index })
 	for _, r := range refusals {
 		answer.Errors = append(answer.Errors, r.wire())

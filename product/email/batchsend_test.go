@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -139,6 +140,74 @@ func TestBatchIsReplayedEvenAfterTheTimeOfItsEmails(t *testing.T) {
 		}
 		if other := sendBatch(in, list, map[string]string{"Idempotency-Key": "batch:5678"}); other.Status != http.StatusBadRequest {
 			t.Errorf("under another key: %d %s", other.Status, other.Raw)
+		}
+	})
+}
+
+func TestEmailOfABatchIsReplayedByItsOwnKeyWhateverHasHappenedSince(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		at := in.Clock.Now().Add(time.Hour).Format(time.RFC3339)
+		keyed := item("ann@example.net", map[string]any{"scheduled_at": at, "idempotency_key": "welcome:ann:1"})
+		changed := item("ann@example.net", map[string]any{"scheduled_at": at, "idempotency_key": "welcome:ann:1", "subject": "Another"})
+		one := listed(sendBatch(in, []any{keyed}, nil), "data")[0]
+		in.Clock.Advance(2 * time.Hour)
+		for _, mode := range []string{"strict", "permissive"} {
+			header := map[string]string{"X-Batch-Validation": mode}
+			again := sendBatch(in, []any{item("bob@example.net", nil), keyed, item("cat@example.net", nil)}, header)
+			data := listed(again, "data")
+			if again.Status != http.StatusAccepted || len(data) != 3 || data[1]["id"] != one["id"] || data[1]["idempotent"] != true || data[1]["index"] != 1.0 || data[2]["idempotent"] != nil {
+				t.Errorf("%s: %d %s", mode, again.Status, again.Raw)
+			}
+		}
+		strict := sendBatch(in, []any{item("dan@example.net", nil), changed}, nil)
+		if strict.Status != http.StatusConflict || strict.Text("error", "code") != "idempotency_key_reused" || strict.Text("error", "details", "index") != "1" {
+			t.Errorf("another body, strict: %d %s", strict.Status, strict.Raw)
+		}
+		permissive := sendBatch(in, []any{changed, keyed}, map[string]string{"X-Batch-Validation": "permissive"})
+		if data, refusals := listed(permissive, "data"), listed(permissive, "errors"); len(data) != 1 || data[0]["id"] != one["id"] || len(refusals) != 1 || refusals[0]["code"] != "idempotency_key_reused" {
+			t.Errorf("another body, permissive: %d %s", permissive.Status, permissive.Raw)
+		}
+		in.Must(http.StatusOK, http.MethodPatch, "/domains/"+in.DomainID, fields{"capabilities": fields{"sending": "disabled"}})
+		if broken := sendBatch(in, []any{keyed}, nil); broken.Status != http.StatusAccepted || listed(broken, "data")[0]["id"] != one["id"] {
+			t.Errorf("its domain may not send any more: %d %s", broken.Status, broken.Raw)
+		}
+		in.Must(http.StatusOK, http.MethodPatch, "/domains/"+in.DomainID, fields{"capabilities": fields{"sending": "enabled"}})
+		in.Deliver()
+		if got := len(in.Mailbox("ann@example.net")); got != 1 {
+			t.Errorf("%d messages arrived", got)
+		}
+	})
+}
+
+func TestParallelBatchesWithTheSameEmailsSendThemOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		const twins = 10
+		ann := item("ann@example.net", map[string]any{"idempotency_key": "welcome:ann:1"})
+		bob := item("bob@example.net", map[string]any{"idempotency_key": "welcome:bob:1"})
+		answers := make([]apptest.Answer, twins)
+		var all sync.WaitGroup
+		for i := range answers {
+			list := []any{ann, bob}
+			if i%2 == 1 {
+				list = []any{bob, ann}
+			}
+			all.Go(func() { answers[i] = sendBatch(in, list, nil) })
+		}
+		all.Wait()
+		ids := map[any]bool{}
+		for _, answer := range answers {
+			for _, row := range listed(answer, "data") {
+				ids[row["id"]] = true
+			}
+			if answer.Status != http.StatusAccepted {
+				t.Errorf("%d %s", answer.Status, answer.Raw)
+			}
+		}
+		in.Deliver()
+		if got := len(in.Mailbox("example.net")); len(ids) != 2 || got != 2 {
+			t.Errorf("%d ids, %d messages", len(ids), got)
 		}
 	})
 }

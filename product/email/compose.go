@@ -17,13 +17,10 @@ func (s *Service) Compose(ctx context.Context, sender Sender, body Body, request
 	body.IdempotencyKey = request.Key
 	var wrong api.Fields
 	draft := body.draft(&wrong, s.world.Clock.Now())
-	if err = wrong.Err(); err == nil {
-		receipt, replayed, err = s.Accept(ctx, sender, draft, request)
-	}
-	if err != nil {
+	if err = wrong.Err(); err != nil {
 		return earlier[Receipt](ctx, s, request, err)
 	}
-	return receipt, replayed, nil
+	return s.Accept(ctx, sender, draft, request)
 }
 
 // SenderOf returns on whose behalf a request sends.

@@ -7,7 +7,9 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"postrider/platform/api"
@@ -15,9 +17,11 @@ import (
 )
 
 const (
-	// fetchOne and fetchAll bound how long files that are named by their address may take.
+	// fetchOne and fetchAll bound how long a file that is named by its address may take, and all those of a request.
 	fetchOne = 15 * time.Second
 	fetchAll = 30 * time.Second
+	// fetchTogether is how many emails of a batch have their files fetched side by side. They are in memory together.
+	fetchTogether = 4
 )
 
 // NewFetcher returns the client that fetches files for customers.
@@ -26,11 +30,20 @@ func NewFetcher(config httpout.Config) *httpout.Client {
 	return httpout.New(config)
 }
 
+// fetchGroup gets the files of a few emails of a batch side by side.
+func (s *Service) fetchGroup(ctx context.Context, emails []*candidate) {
+	var all sync.WaitGroup
+	for _, c := range emails {
+		if c.err == nil && slices.ContainsFunc(c.draft.Files, func(f File) bool { return f.source != "" }) {
+			all.Go(func() { c.err = s.fetchFiles(ctx, c.draft.Files) })
+		}
+	}
+	all.Wait()
+}
+
 // fetchFiles gets the files that are named by their address. It runs once all that can be checked without them is found good, and
 // what comes is checked like any other file.
 func (s *Service) fetchFiles(ctx context.Context, files []File) error {
-	ctx, done := context.WithTimeout(ctx, fetchAll)
-	defer done()
 	var wrong api.Fields
 	total := 0
 	for i := range files {
@@ -48,10 +61,10 @@ func (s *Service) fetchFiles(ctx context.Context, files []File) error {
 				wrong.Add(at("filename"), problem)
 			}
 		}
-		total += len(file.Content)
-	}
-	if total > maxFilesBytes {
-		wrong.Add("attachments", tooManyBytes)
+		if total += len(file.Content); total > maxFilesBytes {
+			wrong.Add("attachments", tooManyBytes)
+			break // the others would only fill the memory
+		}
 	}
 	return wrong.Err()
 }

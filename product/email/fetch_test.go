@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 
 	"postrider/app"
@@ -69,6 +70,40 @@ func TestFilesAreFetchedFromWhereTheyAre(t *testing.T) {
 				t.Errorf("both: %s", both.Raw)
 			}
 		})
+	}
+}
+
+func TestFilesOfABatchAreFetchedSideBySideAndKeepTheirPlaces(t *testing.T) {
+	t.Parallel()
+	var waiting sync.WaitGroup
+	waiting.Add(4)
+	files := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/early") { // nobody is answered before four have asked
+			waiting.Done()
+			waiting.Wait()
+		}
+		if strings.HasSuffix(r.URL.Path, "missing.txt") {
+			http.NotFound(w, r)
+			return
+		}
+		_, _ = w.Write([]byte(r.URL.Path))
+	}))
+	t.Cleanup(files.Close)
+	in := apptest.New(t, "sqlite", onLoopback)
+	var list []any
+	for _, path := range []string{"/early/0.txt", "/early/1.txt", "/early/missing.txt", "/early/3.txt", "/4.txt", "/missing.txt", "/6.txt"} {
+		list = append(list, item("ann@example.net", fields{"attachments": []fields{{"path": files.URL + path}}}))
+	}
+
+	answer := sendBatch(in, list, map[string]string{"X-Batch-Validation": "permissive"})
+	data, refusals := listed(answer, "data"), listed(answer, "errors")
+	if len(data) != 5 || len(refusals) != 2 || refusals[0]["index"] != 2.0 || refusals[1]["index"] != 5.0 {
+		t.Fatalf("%d %s", answer.Status, answer.Raw)
+	}
+	for i, name := range []string{"0.txt", "1.txt", "3.txt", "4.txt", "6.txt"} {
+		if got := rows(in.Call(http.MethodGet, "/emails/"+data[i]["id"].(string)+"/attachments", nil)); got[0]["filename"] != name {
+			t.Errorf("email %v has %v, not %s", data[i]["index"], got, name)
+		}
 	}
 }
 

@@ -37,9 +37,10 @@ type PassedOn struct {
 
 // PassOn takes responsibility for a message that is passed on, as Accept does for one that we shall make.
 func (s *Service) PassOn(ctx context.Context, sender Sender, p PassedOn) (Receipt, bool, error) {
+	request := api.Idempotency{Workspace: sender.Workspace, Operation: "FORWARD", Key: p.Key, Hash: p.Key}
 	from, err := s.permit(ctx, sender, p.Domain)
 	if err != nil {
-		return Receipt{}, false, err
+		return earlier[Receipt](ctx, s, request, err)
 	}
 	made := &readyMade{id: ID(s.world.NewID())}
 	if err := s.keep(ctx, made, append(p.Head, "\r\n"...), p.Body); err != nil {
@@ -52,5 +53,5 @@ func (s *Service) PassOn(ctx context.Context, sender Sender, p PassedOn) (Receip
 		return Receipt{}, false, err
 	}
 	rows.email.Attachments, rows.email.ReturnPath = p.Files, p.ReturnPath
-	return s.commit(ctx, sender, rows, api.Idempotency{Workspace: sender.Workspace, Operation: "FORWARD", Key: p.Key, Hash: p.Key})
+	return s.commit(ctx, sender, rows, request)
 }

@@ -60,19 +60,14 @@ func (s *Service) AcceptPosted(ctx context.Context, sender Sender, p Posted) (Re
 	}
 	var wrong api.Fields
 	h := readPosted(&wrong, fields, p.Recipients, s.world.Clock.Now())
-	if err := wrong.Err(); err != nil {
-		return Receipt{}, false, err
-	}
-	from, err := s.permit(ctx, sender, h.draft.From.Domain)
-	if err != nil {
-		return Receipt{}, false, err
-	}
-	for _, speaker := range h.speakers {
-		if _, err := s.permit(ctx, sender, speaker); err != nil {
-			return Receipt{}, false, err
-		}
-	}
 	h.plain = message.IsText(fields)
+	from, err := s.permitPosted(ctx, sender, h, wrong)
+	if err != nil && (h.draft.IdempotencyKey == "" || len(wrong["idempotency_key"]) > 0) {
+		return Receipt{}, false, err
+	}
+	if err != nil {
+		return s.earlierPosted(ctx, sender, h, io.MultiReader(bytes.NewReader(head), in), err)
+	}
 	files, err := s.keepPosted(ctx, h, p.Host, in)
 	if err != nil {
 		return Receipt{}, false, err
@@ -80,16 +75,38 @@ func (s *Service) AcceptPosted(ctx context.Context, sender Sender, p Posted) (Re
 	return s.acceptReadyMade(ctx, sender, h.draft, from, files)
 }
 
+// permitPosted returns the domain of the message if nothing is wrong with its header and the sender may speak for all it names.
+func (s *Service) permitPosted(ctx context.Context, sender Sender, h *postedHeader, wrong api.Fields) (from domain.Domain, err error) {
+	if err := wrong.Err(); err != nil {
+		return from, err
+	}
+	if from, err = s.permit(ctx, sender, h.draft.From.Domain); err != nil {
+		return from, err
+	}
+	for _, speaker := range h.speakers {
+		if _, err := s.permit(ctx, sender, speaker); err != nil {
+			return from, err
+		}
+	}
+	return from, nil
+}
+
+// earlierPosted reads a message that is refused now, because what it says tells whether it was accepted before under its key.
+func (s *Service) earlierPosted(ctx context.Context, sender Sender, h *postedHeader, whole io.Reader, refusal error) (Receipt, bool, error) {
+	files, err := s.inspect(ctx, h, whole)
+	if err != nil {
+		return Receipt{}, false, refusal
+	}
+	return earlier[Receipt](ctx, s, files.request(sender, h.draft), refusal)
+}
+
 func (s *Service) acceptReadyMade(ctx context.Context, sender Sender, draft Draft, from domain.Domain, files inspection) (Receipt, bool, error) {
+	request := files.request(sender, draft)
 	rows, err := s.prepare(ctx, sender, draft, from)
 	if err != nil {
-		return Receipt{}, false, err
+		return earlier[Receipt](ctx, s, request, err)
 	}
 	rows.email.Attachments = files.files
-	request := api.Idempotency{}
-	if draft.IdempotencyKey != "" {
-		request = api.Idempotency{Workspace: sender.Workspace, Operation: "SMTP", Key: draft.IdempotencyKey, Hash: files.sum(draft), Test: sender.Test}
-	}
 	return s.commit(ctx, sender, rows, request)
 }
 
@@ -246,6 +263,14 @@ func (s *Service) inspectFile(ctx context.Context, r io.Reader) error {
 		return api.Invalid("attachments", problem)
 	}
 	return nil
+}
+
+// request names the message by its key, if it has one.
+func (i inspection) request(sender Sender, d Draft) api.Idempotency {
+	if d.IdempotencyKey == "" {
+		return api.Idempotency{}
+	}
+	return api.Idempotency{Workspace: sender.Workspace, Operation: "SMTP", Key: d.IdempotencyKey, Hash: i.sum(d), Test: sender.Test}
 }
 
 // sum tells messages apart by what they say. A program that tries again gives the same message a new date and new boundaries.

@@ -87,7 +87,7 @@ func (s *Service) handleNewRule(ctx context.Context, caller api.Caller, r struct
 		return ruleRecord{}, err
 	}
 	if !caller.MayUseDomain(string(d.ID)) {
-		return ruleRecord{}, api.ErrDomainNotAllowed.With("domain", d.Name)
+		return ruleRecord{}, api.DomainNotAllowed(d.Name)
 	}
 	rule.DomainID = d.ID
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
@@ -113,7 +113,7 @@ func findRule(tx *db.Tx, caller api.Caller, id string) (Rule, error) {
 	case err != nil:
 		return Rule{}, err
 	case !caller.MayUseDomain(string(rule.DomainID)):
-		return Rule{}, api.ErrDomainNotAllowed.With("domain", rule.Domain)
+		return Rule{}, api.DomainNotAllowed(rule.Domain)
 	}
 	return rule, nil
 }

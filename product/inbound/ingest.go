@@ -55,7 +55,7 @@ func (s *Service) handleIngest(ctx context.Context, caller api.Caller, r struct{
 			return Record{}, err
 		}
 		if !caller.MayUseDomain(string(d.ID)) {
-			return Record{}, api.ErrDomainNotAllowed.With("domain", d.Name)
+			return Record{}, api.DomainNotAllowed(d.Name)
 		}
 		people[i] = mailbox{address: to.Addr(), domain: d}
 	}

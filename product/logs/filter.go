@@ -101,8 +101,8 @@ func (q *filter) restrict(caller api.Caller) error {
 	if len(q.Domain) == 0 {
 		q.Domain = caller.DomainIDs
 	}
-	if slices.ContainsFunc(q.Domain, func(id string) bool { return !caller.MayUseDomain(id) }) {
-		return api.ErrDomainNotAllowed
+	if i := slices.IndexFunc(q.Domain, func(id string) bool { return !caller.MayUseDomain(id) }); i >= 0 {
+		return api.DomainNotAllowed(q.Domain[i])
 	}
 	return nil
 }

@@ -153,7 +153,7 @@ func TestCustomersAndKeysOfDomainsSeeTheirOwn(t *testing.T) {
 		if got := messages(rows(in.CallAs(key, http.MethodGet, "/logs?kind=email", nil, nil), "data")); got != "Order to bob@example.net" {
 			t.Errorf("a key of one domain sees %q", got)
 		}
-		if answer := in.CallAs(key, http.MethodGet, "/logs?domain_id="+in.DomainID, nil, nil); answer.Status != 403 {
+		if answer := in.CallAs(key, http.MethodGet, "/logs?domain_id="+in.DomainID, nil, nil); answer.Status != 403 || answer.Text("error", "details", "domain") != in.DomainID {
 			t.Errorf("a key of one domain asked for another: %d", answer.Status)
 		}
 		if answer := in.CallAs(key, http.MethodGet, "/logs/"+own, nil, nil); answer.Status != 404 {

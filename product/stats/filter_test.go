@@ -106,6 +106,9 @@ func TestKeysOfDomainsAndStrangersSeeTheirOwn(t *testing.T) {
 				t.Errorf("a key of one domain asked for %s: %d %s", query, answer.Status, answer.Raw)
 			}
 		}
+		if named := restricted("/stats/overview?domain_id="+in.DomainID).Text("error", "details", "domain"); named != in.DomainID {
+			t.Errorf("the domain that is refused is named %q", named)
+		}
 		_, stranger := in.NewWorkspace(plan.Unlimited)
 		for _, path := range []string{"/stats/overview", "/stats/overview?domain_id=" + in.DomainID} {
 			if answer := in.CallAs(stranger, http.MethodGet, path, nil, nil); numbers(answer.Body["totals"]) != "{}" {

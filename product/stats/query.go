@@ -153,7 +153,7 @@ func restricted(caller api.Caller, domains, used []string) ([]facet, error) {
 	var facets []facet
 	for _, id := range domains {
 		if !caller.MayUseDomain(strings.ToLower(id)) {
-			return nil, api.ErrDomainNotAllowed
+			return nil, api.DomainNotAllowed(id)
 		}
 		facets = append(facets, ofDomain(strings.ToLower(id)))
 	}

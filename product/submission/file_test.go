@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 )
@@ -160,6 +161,42 @@ func TestTheSameKeyIsTheSameEmailOverSMTPToo(t *testing.T) {
 		}
 		if got := in.Call(http.MethodGet, "/emails", nil); strings.Count(string(got.Raw), `"object":"email"`) != 1 {
 			t.Errorf("list is %s", got.Raw)
+		}
+	})
+}
+
+func TestScheduledMessageIsReplayedOverSMTPEvenAfterItsTime(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		head := "X-Scheduled-At: " + in.Clock.Now().Add(time.Hour).Format(time.RFC3339) + "\n"
+		c := dial(t, in).signIn(in.Key)
+		id := c.send(head+retried(1), "ann@example.net")
+
+		in.Clock.Advance(2 * time.Hour)
+		if again := c.send(head+retried(2), "ann@example.net"); again != id {
+			t.Errorf("after its time it is %s, not %s", again, id)
+		}
+		for change, code := range map[string]int{"Hello": 550, "invoice:4711": 554} { // another message under its key, and the message under another key
+			c.envelope("ann@example.net")
+			c.hand(strings.Replace(head+retried(3), change, "another:one", 1), code)
+		}
+		in.Deliver()
+		if got := len(in.Mailbox("ann@example.net")); got != 1 {
+			t.Errorf("%d messages arrived", got)
+		}
+	})
+}
+
+func TestMessageIsReplayedOverSMTPAfterItsTopicHasGone(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		topic := in.Must(http.StatusCreated, http.MethodPost, "/topics", map[string]any{"name": "Offers", "default_subscription": "opt_in"}).Text("id")
+		c := dial(t, in).signIn(in.Key)
+		id := c.send("X-Topic-Id: "+topic+"\n"+retried(1), "ann@example.net")
+
+		in.Must(http.StatusOK, http.MethodDelete, "/topics/"+topic, nil)
+		if again := c.send("X-Topic-Id: "+topic+"\n"+retried(2), "ann@example.net"); again != id {
+			t.Errorf("it is %s, not %s", again, id)
 		}
 	})
 }

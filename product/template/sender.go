@@ -42,5 +42,5 @@ func (s *Service) checkSender(tx *db.Tx, caller api.Caller, source Source) error
 			return nil
 		}
 	}
-	return api.ErrDomainNotAllowed.With("domain", from.Domain)
+	return api.DomainNotAllowed(from.Domain)
 }

@@ -1,6 +1,7 @@
 package tenant
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"slices"
@@ -136,7 +137,7 @@ func (s *Service) handleAddDomain(ctx context.Context, caller api.Caller, r stru
 	Body domain.Registration
 }) (domain.Record, error) {
 	if len(caller.DomainIDs) > 0 {
-		return domain.Record{}, api.ErrDomainNotAllowed.Saying("An API key that is restricted to domains cannot register another one.")
+		return domain.Record{}, api.DomainNotAllowed(cmp.Or(r.Body.Domain, r.Body.Name)).Saying("An API key that is restricted to domains cannot register another one.")
 	}
 	d, err := s.AddDomain(ctx, caller.Workspace, plan.Name(caller.Plan), r.ID, r.Body)
 	return s.domains.NewRecord(d), err
@@ -147,7 +148,7 @@ func (s *Service) handleRemoveDomain(ctx context.Context, caller api.Caller, r s
 	DomainID string `path:"domainId" doc:"Id of the domain." example:"0193a1e0-2222-7000-8000-0000000000d9"`
 }) (api.Deleted, error) {
 	if !caller.MayUseDomain(r.DomainID) {
-		return api.Deleted{}, api.ErrDomainNotAllowed
+		return api.Deleted{}, api.DomainNotAllowed(r.DomainID)
 	}
 	err := s.RemoveDomain(ctx, caller.Workspace, r.ID, r.DomainID)
 	return api.Deleted{Object: "domain", ID: r.DomainID, Deleted: true}, err
@@ -157,7 +158,7 @@ func (s *Service) handleVerify(ctx context.Context, caller api.Caller, r struct 
 	ID string `path:"id" doc:"Id of the domain." example:"0193a1e0-2222-7000-8000-0000000000d1"`
 }) (domain.Record, error) {
 	if !caller.MayUseDomain(r.ID) {
-		return domain.Record{}, api.ErrDomainNotAllowed
+		return domain.Record{}, api.DomainNotAllowed(r.ID)
 	}
 	d, err := s.Verify(ctx, caller.Workspace, r.ID)
 	return s.domains.NewRecord(d), err

@@ -177,9 +177,19 @@ func TestOnlyItsOwnDomainsAreRemovedFromACustomer(t *testing.T) {
 		p.Refused(404, "managed_tenant_not_found", "DELETE", at(nobody)+"/domains/"+domainID, nil)
 
 		restricted := p.program(apikey.NewKey{Scopes: []api.Scope{"tenant:manage", "domain:manage"}, DomainIDs: []string{own}})
-		restricted.Refused(403, "domain_not_allowed", "DELETE", at(id)+"/domains/"+domainID, nil)
-		restricted.Refused(403, "domain_not_allowed", "POST", at(id)+"/domains", fields{"domain": "more.example"})
-		restricted.Refused(403, "domain_not_allowed", "POST", "/v1/domains/"+domainID+"/verify", nil)
+		for _, c := range []struct {
+			method, path string
+			body         any
+			domain       string
+		}{
+			{"DELETE", at(id) + "/domains/" + domainID, nil, domainID},
+			{"POST", at(id) + "/domains", fields{"domain": "more.example"}, "more.example"},
+			{"POST", "/v1/domains/" + domainID + "/verify", nil, domainID},
+		} {
+			if answer := restricted.Refused(403, "domain_not_allowed", c.method, c.path, c.body); answer.Text("error.details.domain") != c.domain {
+				t.Errorf("%s: the domain is not named: %s", c.path, answer.Body)
+			}
+		}
 
 		p.program(apikey.NewKey{Scopes: []api.Scope{"tenant:manage"}}).Must(200, "DELETE", at(id)+"/domains/"+domainID, nil)
 		p.Must(200, "GET", "/v1/domains/"+own, nil)
