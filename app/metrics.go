@@ -99,12 +99,13 @@ var (
 	behindMetric      = prometheus.NewDesc("postrider_follower_behind", "Events that a follower has not handled, up to 10000.", []string{"follower"}, nil)
 	attemptsMetric    = prometheus.NewDesc("postrider_delivery_attempts_total", "Attempts to deliver to one recipient, by what followed and who runs the mailbox.", []string{"outcome", "provider"}, nil)
 	connectionsMetric = prometheus.NewDesc("postrider_delivery_connections", "Connections to other mail servers, open or being opened.", nil, nil)
+	aheadMetric       = prometheus.NewDesc("postrider_clock_ahead_seconds", "How far this node's clock is ahead of the database's, at the least; negative is behind.", nil, nil)
 	heldMetric        = prometheus.NewDesc("postrider_delivery_held", "Recipients that this node has leased.", nil, nil)
 )
 
 // Describe names what is asked for.
 func (s *survey) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{reachableMetric, mailMetric, itemsMetric, ageMetric, behindMetric, attemptsMetric, connectionsMetric, heldMetric} {
+	for _, d := range []*prometheus.Desc{reachableMetric, mailMetric, itemsMetric, ageMetric, behindMetric, attemptsMetric, connectionsMetric, heldMetric, aheadMetric} {
 		descriptions <- d
 	}
 }
@@ -124,6 +125,7 @@ func (s *survey) Collect(values chan<- prometheus.Metric) {
 	numbers := s.app.Delivery.Numbers()
 	gauge(connectionsMetric, float64(numbers.Connections))
 	gauge(heldMetric, float64(numbers.Held))
+	gauge(aheadMetric, s.app.Nodes.Ahead().Seconds())
 	for kind, count := range numbers.Attempts {
 		values <- prometheus.MustNewConstMetric(attemptsMetric, prometheus.CounterValue, float64(count), kind.Outcome, kind.ISP)
 	}

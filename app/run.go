@@ -89,6 +89,9 @@ func Run(ctx context.Context, w world.World, config Config) error {
 	}
 	s.config.Settings.Receives = s.mx != nil
 	s.config.Checks.Certificate = s.mailCertificate
+	if _, machine := w.Clock.(world.SystemClock); machine {
+		s.config.Checks.Clock = true
+	}
 	s.config.CustomerHosts = s.config.CustomerHosts || s.config.ACME != nil
 	s.app = Assemble(s.world, stores.DB, stores.Blobs, stores.Keys, s.config.Settings)
 	if s.certificates, err = s.openCertificates(ctx, stores.DB, stores.Keys); err != nil {
@@ -125,6 +128,9 @@ func (s *server) run(ctx context.Context) error {
 		return err
 	}
 	if err := s.app.Delivery.Start(working); err != nil {
+		return err
+	}
+	if err := s.app.Nodes.CheckClock(ctx); err != nil { // before anything is claimed
 		return err
 	}
 	s.failed = make(chan error, 8)

@@ -156,3 +156,37 @@ func TestTheLockOfADeadNodeIsTaken(t *testing.T) {
 		})
 	}
 }
+
+// A process whose lock has run out, because the database was away, has not given it up.
+func TestALockThatRanOutIsNotTakenTwiceByOneProcess(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			moved, hand := newWorld(), &clock{}
+			moved.Clock = hand
+			d := dbtest.Open(t, moved, engine)
+			// The keeper waits by a real clock, and so says nothing while the test lasts.
+			one, other, third := certstore.New(newWorld(), d, keyring()), certstore.New(newWorld(), d, keyring()), certstore.New(newWorld(), d, keyring())
+			try := func(s *certstore.Store, want bool) {
+				t.Helper()
+				if taken, err := s.TryLock(t.Context(), "a.test"); taken != want || err != nil {
+					t.Fatalf("taken: %v, %v", taken, err)
+				}
+			}
+			try(one, true)
+			hand.After(time.Minute)
+			try(one, false)
+			try(other, true)
+			if err := one.Unlock(t.Context(), "a.test"); err != nil {
+				t.Fatal(err)
+			}
+			try(third, false)
+			try(one, false)
+			if err := other.Unlock(t.Context(), "a.test"); err != nil {
+				t.Fatal(err)
+			}
+			try(one, true)
+		})
+	}
+}

@@ -17,7 +17,7 @@ const (
 	lookEvery = 250 * time.Millisecond
 )
 
-// lease is a lock that this process holds; stop ends the goroutine that keeps it.
+// lease is a lock that this process holds; stop ends the goroutine that keeps it, and is nil while the database is asked for it.
 type lease struct {
 	holder string
 	stop   context.CancelFunc
@@ -40,20 +40,31 @@ func (s *Store) Lock(ctx context.Context, name string) error {
 	}
 }
 
-// TryLock takes the lock if no node holds it.
+// TryLock takes the lock if no node holds it. What this process holds stays held until it is given up, even if the database has not heard
+// of it for too long: Unlock knows a lock by its name only, and would give up that of the next.
 func (s *Store) TryLock(ctx context.Context, name string) (bool, error) {
 	holder, taken := s.world.NewID(), false
+	s.mu.Lock()
+	_, held := s.held[name]
+	if !held {
+		s.held[name] = lease{holder: holder} // nobody else here asks meanwhile
+	}
+	s.mu.Unlock()
+	if held {
+		return false, nil
+	}
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
 		taken, err = takeLock(tx, name, holder)
 		return err
 	})
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err != nil || !taken {
+		delete(s.held, name)
 		return false, err
 	}
 	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
-	s.mu.Lock()
 	s.held[name] = lease{holder, stop}
-	s.mu.Unlock()
 	go s.keep(keeping, name, holder)
 	return true, nil
 }
@@ -88,10 +99,12 @@ func (s *Store) keep(ctx context.Context, name, holder string) {
 // Unlock gives a lock up.
 func (s *Store) Unlock(ctx context.Context, name string) error {
 	s.mu.Lock()
-	held, ok := s.held[name]
-	delete(s.held, name)
+	held := s.held[name]
+	if held.stop != nil {
+		delete(s.held, name)
+	}
 	s.mu.Unlock()
-	if !ok {
+	if held.stop == nil {
 		return fmt.Errorf("unlock %s: this process does not hold it", name)
 	}
 	held.stop()

@@ -36,6 +36,8 @@ type catalog struct {
 	unhurried string
 	// next returns a transaction id above all that have been given out; empty if there are none.
 	next string
+	// clock returns what time the server has, in microseconds since 1970; empty if the engine has no clock but ours.
+	clock string
 }
 
 var sqliteCatalog = catalog{
@@ -73,6 +75,7 @@ var postgresCatalog = catalog{
 	others:    `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = '` + applicationName + `' AND pid <> pg_backend_pid()`,
 	unhurried: `SET LOCAL statement_timeout = 0`,
 	next:      `SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint`,
+	clock:     `SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint`,
 }
 
 // Tables describes every table of the database, in the order of their names.

@@ -74,7 +74,13 @@ type pull struct {
 
 // orderClaims says what may be claimed now. The caller holds mu.
 func (s *Service) orderClaims(now time.Time) order {
+	if s.desk.after.Sub(now) > idleLook {
+		s.desk.after = time.Time{} // the clock was set back
+	}
 	o := order{now: now, paused: now.Before(s.desk.after), room: min(claimBatch, s.config.MaxHeld-len(s.held)), turns: map[queue.Lane]queue.Turn{}, full: map[string]time.Time{}}
+	if !s.inTime() { // what this node leased would be free to others, or the other way round
+		o.room, s.desk.after = 0, now.Add(idleLook)
+	}
 	if o.room <= 0 {
 		return o
 	}

@@ -75,10 +75,23 @@ func (t *talk) permit() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.world.Clock.Now().Before(t.job.held.sureUntil) {
+	now, until := s.world.Clock.Now().Add(s.behind()), t.job.held.sureUntil
+	// A machine that slept knows it by its calendar only, and one whose calendar was set back by its stopwatch only (package time has both).
+	if !now.Before(until) || !now.Round(0).Before(until) {
 		return errLeaseOver
 	}
 	return nil
+}
+
+// inTime tells whether this node's clock is right enough for leases.
+func (s *Service) inTime() bool { return s.config.Nodes == nil || s.config.Nodes.InTime() }
+
+// behind is by how much leases of this node end earlier for the others, because its clock is behind theirs.
+func (s *Service) behind() time.Duration {
+	if s.config.Nodes == nil {
+		return 0
+	}
+	return s.config.Nodes.Behind()
 }
 
 // mayRelease tells whether leases of others that have run out may be taken for abandoned. If this node could not renew its own
@@ -87,8 +100,9 @@ func (t *talk) permit() error {
 func (s *Service) mayRelease() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	now := s.world.Clock.Now()
-	if now.Sub(s.renewedAt) > leaseFor {
+	now := s.world.Clock.Now().Round(0) // by the calendar, as leases are judged
+	setBack := s.releaseFrom.Sub(now) > leaseFor
+	if now.Sub(s.renewedAt) > leaseFor || setBack || !s.inTime() {
 		s.releaseFrom = now.Add(leaseFor)
 	}
 	s.renewedAt = now

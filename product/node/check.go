@@ -28,6 +28,8 @@ type Checks struct {
 	Port  int
 	// Certificate returns the one that the mail ports show now, nil if they have none yet. No function means self-signed.
 	Certificate func() *x509.Certificate
+	// Clock compares the clock with that of a database that others share. It is off where a test moves the clock.
+	Clock bool
 }
 
 // Standing is how the addresses of a node stand with receivers.
@@ -45,14 +47,18 @@ func (s *Service) check(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err() // half of a look would say that the rest is well
 	}
-	slices.SortStableFunc(found, func(a, b standing.Finding) int { return severity[b.Status] - severity[a.Status] })
-	look := Standing{CheckedAt: s.world.Clock.Now().UTC().Truncate(time.Millisecond), Findings: found[:min(len(found), maxFindings)]}
+	look := Standing{CheckedAt: s.world.Clock.Now().UTC().Truncate(time.Millisecond), Findings: worstFirst(found)}
 	for _, f := range look.Findings {
 		if f.Status == standing.Fail {
 			s.world.Log.Warn("mail may not arrive", "check", f.Check, "finding", f.Message, "mend", f.Mend)
 		}
 	}
 	return s.db.Write(ctx, func(tx *db.Tx) error { return updateStanding(tx, s.config.ID, look) })
+}
+
+func worstFirst(found []standing.Finding) []standing.Finding {
+	slices.SortStableFunc(found, func(a, b standing.Finding) int { return severity[b.Status] - severity[a.Status] })
+	return found[:min(len(found), maxFindings)]
 }
 
 var severity = map[standing.Status]int{standing.Good: 0, standing.Warn: 1, standing.Fail: 2}
@@ -85,6 +91,9 @@ func (s *Service) examine(ctx context.Context) []standing.Finding {
 				found = append(found, standing.Blocklist(ctx, names, blocklist, addr))
 			}
 		}
+	}
+	if s.config.Checks.Clock && s.db.Shared() {
+		found = append(found, s.reading().finding())
 	}
 	if s.config.Checks.Probe != "" {
 		found = append(found, standing.Port(ctx, s.world, standing.Probe{Domain: s.config.Checks.Probe, Port: s.config.Checks.Port, Hello: s.config.Hostname}))

@@ -68,8 +68,10 @@ type Service struct {
 	lane   func(id ID) queue.Lane
 
 	started time.Time
+	saying  chan struct{} // holds a token while the list is told that this process is there, or leaves
 	leaving atomic.Bool
 	said    atomic.Bool // that this process is there
+	clock   atomic.Pointer[reading]
 }
 
 // New returns the service. lane is the queue of the mail that only a certain node may deliver; the empty id means any.
@@ -77,7 +79,7 @@ func New(w world.World, d *db.DB, config Config, lane func(ID) queue.Lane) *Serv
 	if config.Region == "" {
 		config.Region = "default"
 	}
-	return &Service{world: w, db: d, config: config, lane: lane, started: w.Clock.Now()}
+	return &Service{world: w, db: d, config: config, lane: lane, started: w.Clock.Now(), saying: make(chan struct{}, 1)}
 }
 
 // Workers returns what keeps this node in the list.
@@ -97,17 +99,39 @@ func (s *Service) Leave(ctx context.Context) error {
 	if s.config.ID == "" {
 		return nil
 	}
-	return s.db.Write(ctx, func(tx *db.Tx) error {
-		tx.Wake(Topic)
-		return updateDraining(tx, s.config.ID)
+	return s.alone(ctx, func() error {
+		return s.db.Write(ctx, func(tx *db.Tx) error {
+			tx.Wake(Topic)
+			return updateDraining(tx, s.config.ID)
+		})
 	})
+}
+
+// alone keeps one word about this node from crossing another: who is about to stop must not be there again.
+func (s *Service) alone(ctx context.Context, tell func() error) error {
+	select {
+	case s.saying <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.saying }()
+	return tell()
 }
 
 // say tells everyone that this node is there.
 func (s *Service) say(ctx context.Context) error {
-	if s.leaving.Load() {
-		return nil
-	}
+	return s.alone(ctx, func() error {
+		if s.leaving.Load() {
+			return nil
+		}
+		if err := s.CheckClock(ctx); err != nil || !s.InTime() {
+			return err // by our time the others would be gone, or we; so they take over what is ours
+		}
+		return s.enlist(ctx)
+	})
+}
+
+func (s *Service) enlist(ctx context.Context) error {
 	err := s.db.Write(ctx, func(tx *db.Tx) error {
 		if !s.said.Load() {
 			tx.Wake(Topic)

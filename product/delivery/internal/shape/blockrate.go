@@ -46,6 +46,8 @@ func (b *blockRate) note(blocked bool, tenant string, at instant) bool {
 	}
 	for ; b.now < now; b.now++ {
 		b.stretches[(b.now+1)%blockStretches] = struct{ total, blocked uint32 }{}
+		_, blocked := b.sums()
+		b.votes = min(b.votes, blocked) // what was long ago accuses nobody
 	}
 	b.stretches[now%blockStretches].total++
 	if !blocked {

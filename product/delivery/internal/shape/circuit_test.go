@@ -218,3 +218,29 @@ func TestBlocksOfLongAgoAreForgotten(t *testing.T) {
 		t.Error("paused because of the past")
 	}
 }
+
+func TestWhatWasBlockedLongAgoAccusesNobody(t *testing.T) {
+	t.Parallel()
+	b, spam := newBench(t, shape.Config{}), said(550, "5.7.1", "High probability of spam")
+	send := func(count int, tenant string, answer func(shape.Work)) {
+		for range count {
+			b.add(example, tenant, shape.Transactional)
+			answer(b.one())
+			b.move(50 * time.Millisecond)
+		}
+	}
+	for range 10 {
+		send(100, "eve", b.went)
+		send(4, "ann", func(w shape.Work) { b.refused(w, spam) })
+		b.move(3 * time.Minute)
+	}
+	for range 5 {
+		send(25, "eve", b.went)
+		b.move(3 * time.Minute)
+	}
+	send(6, "bob", func(w shape.Work) { b.refused(w, spam) })
+	holds := b.Snapshot(b.now).Holds
+	if len(holds) != 1 || holds[0].Tenant != "bob" {
+		t.Errorf("held is %+v", holds)
+	}
+}

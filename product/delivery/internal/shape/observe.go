@@ -155,6 +155,7 @@ func (s *Shaper) heed(c *connection, r Reply, at instant) bool {
 	p := c.path
 	s.noteBlock(p, c.tenant, r, at)
 	if r.accepted() {
+		s.forgive(p, c.tenant)
 		return false
 	}
 	s.apply(p, c.tenant, r, at)

@@ -136,12 +136,17 @@ type (
 		path   Path
 		tenant string
 	}
-	// count counts the replies that fit a rule with a threshold.
+	// count counts the replies that fit a rule with a threshold, and what was taken since one was last forgiven.
 	count struct {
 		since instant
 		fits  int
+		taken int
 	}
 )
+
+// makeUpFor is how many messages that are taken make up for one reply that fits a rule with a threshold: three in ten minutes are a request
+// to a path with ten messages, and chance on one with ten thousand.
+const makeUpFor = 20
 
 // maxCounts bounds the rules that are being counted towards; when it is reached, counting starts anew.
 const maxCounts = 10_000
@@ -151,10 +156,7 @@ func (s *Shaper) reached(rule *Rule, p *path, tenant string, at instant) bool {
 	if rule.After <= 1 {
 		return true
 	}
-	key := countKey{rule: rule, path: p.key}
-	if rule.Action == SuspendTenant {
-		key.tenant = tenant
-	}
+	key := keyOfCount(rule, p, tenant)
 	c := s.counts[key]
 	if c == nil || !at.within(c.since, c.since.add(time.Duration(rule.Within))) {
 		if len(s.counts) >= maxCounts {
@@ -168,6 +170,31 @@ func (s *Shaper) reached(rule *Rule, p *path, tenant string, at instant) bool {
 	}
 	delete(s.counts, key)
 	return true
+}
+
+func keyOfCount(rule *Rule, p *path, tenant string) countKey {
+	if rule.Action != SuspendTenant {
+		tenant = ""
+	}
+	return countKey{rule, p.key, tenant}
+}
+
+// forgive notes a message that was taken.
+func (s *Shaper) forgive(p *path, tenant string) {
+	for i := 0; i < len(p.row.Rules) && len(s.counts) > 0; i++ {
+		key := keyOfCount(&p.row.Rules[i], p, tenant)
+		c := s.counts[key]
+		if c == nil {
+			continue
+		}
+		if c.taken++; c.taken < makeUpFor {
+			continue
+		}
+		c.taken = 0
+		if c.fits--; c.fits == 0 {
+			delete(s.counts, key)
+		}
+	}
 }
 
 // apply does what the rules say about a reply.
@@ -190,6 +217,9 @@ func (s *Shaper) apply(p *path, tenant string, reply Reply, at instant) {
 		h.Kind, h.Tenant = Suspended, tenant
 	case QuarantineSource:
 		h.Kind = Quarantined
+		if hint, ok := report.RetryHint(reply.Text); ok && reply.Code/100 == 4 {
+			duration = hint // who says when to come again has not listed us for long
+		}
 	}
 	s.place(h, span{at, at.add(duration)}, at)
 }

@@ -28,6 +28,8 @@ func TestWhatProvidersSayIsHeeded(t *testing.T) {
 		{"Comcast's connection rate", comcast, said(421, "", "Reverse throttle RL000001"), 1, shape.Slowed, 2 * time.Hour},
 		{"the same from Google means nothing", google, said(450, "", "RL000001"), 1, "", 0},
 		{"a block list, anywhere", example, listed, 1, shape.Quarantined, 4 * time.Hour},
+		{"a block list for a while", example, said(421, "4.7.1", "Client host [192.0.2.1] blocked using zen.spamhaus.org"), 1, shape.Quarantined, 15 * time.Minute},
+		{"one that says for how long", example, said(421, "4.7.1", "Your IP is temporarily blocked, try again in 5 minutes"), 1, shape.Quarantined, 5 * time.Minute},
 		{"a server that is busy once", example, said(451, "4.3.2", "Server busy"), 1, "", 0},
 		{"a server that is busy again and again", example, said(451, "4.3.2", "Server busy"), 3, shape.Slowed, 90 * time.Minute},
 		{"the sandbox's Outlook", shape.Path{Site: "outlook-sandbox"}, said(421, "4.7.500", "Server busy. Please try again later from [127.0.0.1]. (S77719)"), 3, shape.Slowed, 90 * time.Minute},
@@ -251,5 +253,28 @@ func TestAnEndlessReplyIsCut(t *testing.T) {
 	b.refused(b.one(), said(421, "4.7.28", strings.Repeat("é", 100_000)))
 	if holds := b.Snapshot(b.now).Holds; len(holds) != 1 || len(holds[0].Cause.Text) > 200 {
 		t.Errorf("%d", len(holds))
+	}
+}
+
+func TestAFewBadMomentsAmongMuchMailSlowNothing(t *testing.T) {
+	t.Parallel()
+	for taken, want := range map[int]int{0: 1, 5: 1, 40: 0} { // between one bad moment and the next
+		b := newBench(t, shape.Config{})
+		for range 4 {
+			b.add(example, "ann", shape.Transactional)
+			b.refused(b.one(), said(451, "4.3.2", "Server busy"))
+			if len(b.Snapshot(b.now).Holds) > 0 {
+				break
+			}
+			for range taken {
+				b.move(50 * time.Millisecond)
+				b.add(example, "ann", shape.Transactional)
+				b.went(b.one())
+			}
+			b.move(time.Second)
+		}
+		if got := len(b.Snapshot(b.now).Holds); got != want {
+			t.Errorf("with %d messages taken between: %d holds, want %d", taken, got, want)
+		}
 	}
 }
