@@ -122,5 +122,10 @@ func (a *account) refusal(now time.Duration) Decision {
 	return Decision{Limit: a.bucket.size, Reset: missing, RetryAfter: max(a.bucket.interval-(a.bucket.window-missing), 1)}
 }
 
+// untold tells whether the database has to hear of the account: of what is owed, and of what is not needed.
+func (a *account) untold(now time.Duration) bool { return a.debt > 0 || a.prepaid > 0 && a.idle(now) }
+
+func (a *account) idle(now time.Duration) bool { return now-a.usedAt > idleFor || now < a.usedAt }
+
 // clean tells whether nobody would miss the account.
 func (a *account) clean() bool { return a.debt == 0 && a.prepaid == 0 }

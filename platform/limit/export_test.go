@@ -10,3 +10,6 @@ func (s *Shared) Waits(patience time.Duration) *Shared {
 	s.patience = patience
 	return s
 }
+
+// NameOf is how a bucket is known in the database.
+func NameOf(key string) string { return nameOf(key) }

@@ -188,39 +188,64 @@ func (s *Shared) Settle(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	now := s.now()
-	open := s.open(now)
-	names := slices.Sorted(maps.Keys(open)) // all nodes take rows in one order
-	defer func() {
-		for _, a := range open {
-			a.mu.Unlock()
-		}
-	}()
-	for batch := range slices.Chunk(names, settleBatch) {
-		if err := s.settle(ctx, batch, open, 0); err != nil {
+	for batch := range slices.Chunk(s.untold(now), settleBatch) {
+		if err := s.settleSome(ctx, batch, now); err != nil {
 			return false, nil // it was said
 		}
 	}
 	return false, s.sweep(ctx, now)
 }
 
-// open returns the accounts that have something to tell, locked, and forgets those that nobody uses.
-func (s *Shared) open(now time.Duration) map[string]*account {
+// untold returns the names of the accounts that have something to tell, and forgets those that nobody uses. All nodes take rows in one order.
+func (s *Shared) untold(now time.Duration) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	open := map[string]*account{}
+	var names []string
 	for name, a := range s.accounts {
 		if !a.mu.TryLock() {
 			continue // it is being settled
 		}
-		idle := now-a.usedAt > idleFor || now < a.usedAt
 		switch {
-		case a.debt > 0 || a.prepaid > 0 && idle:
-			open[name] = a
-			continue
-		case a.clean() && idle && a.full <= now:
+		case a.untold(now):
+			names = append(names, name)
+		case a.clean() && a.idle(now) && a.full <= now:
 			delete(s.accounts, name)
 		}
 		a.mu.Unlock()
+	}
+	slices.Sort(names)
+	return names
+}
+
+// settleSome settles those accounts that still have something to tell. Only these are locked meanwhile: requests wait for them.
+func (s *Shared) settleSome(ctx context.Context, names []string, now time.Duration) error {
+	open := s.open(names, now)
+	defer func() {
+		for _, a := range open {
+			a.mu.Unlock()
+		}
+	}()
+	if len(open) == 0 {
+		return nil
+	}
+	return s.settle(ctx, slices.Sorted(maps.Keys(open)), open, 0)
+}
+
+// open returns those of the accounts that have something to tell, locked.
+func (s *Shared) open(names []string, now time.Duration) map[string]*account {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	open := map[string]*account{}
+	for _, name := range names {
+		a := s.accounts[name]
+		if a == nil || !a.mu.TryLock() {
+			continue
+		}
+		if !a.untold(now) {
+			a.mu.Unlock()
+			continue
+		}
+		open[name] = a
 	}
 	return open
 }

@@ -6,6 +6,9 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -100,6 +103,62 @@ func TestANodeHearsWithinAMomentWhatOthersHaveAllowed(t *testing.T) {
 	settle(t, all[1])
 	if d := all[1].Take(t.Context(), "a", hundred); d.Remaining > 39 || d.Remaining < 25 {
 		t.Fatalf("after 61 of 100 elsewhere: %+v", d)
+	}
+}
+
+func TestARequestWaitsForTheAccountsThatAreSettledWithItsOwnOnly(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	d, err := db.Open(t.Context(), quiet(c), db.Config{URL: dbtest.URL(t, "postgres")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	s := limit.NewShared(quiet(c), d, 1000).Patient()
+	var keys []string
+	for i := range 100 { // more than one transaction settles
+		keys = append(keys, "key"+strconv.Itoa(i))
+	}
+	slices.SortFunc(keys, func(a, b string) int { return strings.Compare(limit.NameOf(a), limit.NameOf(b)) })
+	for _, key := range keys {
+		s.Take(t.Context(), key, hundred)
+	}
+	first, last := keys[0], keys[len(keys)-1]
+	settled := make(chan error, 1)
+	err = d.Write(t.Context(), func(tx *db.Tx) error {
+		if _, err := tx.Exec(`INSERT INTO rate_bucket (key, full_at) VALUES ($1, 0)`, limit.NameOf(last)); err != nil { // the settling of this one waits for us
+			return err
+		}
+		go func() {
+			_, err := s.Settle(context.WithoutCancel(t.Context()))
+			settled <- err
+		}()
+		taken := make(chan limit.Decision, 1)
+		for waiting := true; waiting; { // until the first ones are settled
+			err := d.Read(t.Context(), func(other *db.Tx) error {
+				known, err := db.One(other, db.Value[int64], `SELECT COUNT(*) FROM rate_bucket`)
+				waiting = known == 0
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		go func() { taken <- s.Take(t.Context(), first, hundred) }()
+		select {
+		case <-taken:
+		case <-settled:
+			t.Error("nothing waited for the last one")
+		case <-time.After(20 * time.Second):
+			t.Error("the first one waits for the last")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := <-settled; err != nil {
+		t.Fatal(err)
 	}
 }
 
