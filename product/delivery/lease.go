@@ -174,12 +174,12 @@ func (s *Service) Drain(ctx context.Context) error {
 		<-ended
 	}
 	s.mu.Lock()
-	outcomes := s.finished
+	outcomes := s.ended()
 	s.mu.Unlock()
 	writing, done := context.WithTimeout(context.WithoutCancel(ctx), leaseFor)
 	defer done()
 	if err := s.db.Write(writing, func(tx *db.Tx) error {
-		if err := s.emails.Record(tx, outcomes); err != nil {
+		if err := s.settle(tx, outcomes); err != nil {
 			return err
 		}
 		_, err := queue.ReleaseOwner(tx, s.config.Node)

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"postrider/app/apptest"
+	"postrider/product/delivery"
 )
 
 func TestSimulatedRecipientsPlayTheirParts(t *testing.T) {
@@ -25,6 +26,25 @@ func TestSimulatedRecipientsPlayTheirParts(t *testing.T) {
 		}
 		if list := in.Call("GET", "/suppressions", nil); list.Body["data"] != nil && len(list.Body["data"].([]any)) != 0 {
 			t.Errorf("a simulation fills the suppression list: %s", list.Raw)
+		}
+	})
+}
+
+func TestSimulatedRecipientsPlayOnWhenTheNodeStops(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		n := newNode(t, in)
+		id := in.Send("complained@simulator.mail.postrider.test")
+		for n.Numbers().Attempts[delivery.AttemptKind{Outcome: "delivered", ISP: "other"}] == 0 && n.step() { // the next step would record it
+		}
+		if status := in.Email(id).Text("status"); status != "sending" {
+			t.Fatalf("before the node stops it is %s; attempts %v", status, n.Numbers().Attempts)
+		}
+		if err := n.Drain(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if status := in.Email(id).Text("status"); status != "complained" {
+			t.Errorf("after the node has stopped it is %s", status)
 		}
 	})
 }

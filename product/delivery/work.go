@@ -87,16 +87,21 @@ func (s *Service) plan() round {
 	defer s.mu.Unlock()
 	now := s.world.Clock.Now()
 	s.schedule(now)
+	r := round{outcomes: s.ended(), returning: s.returning[:len(s.returning):len(s.returning)],
+		jobs: s.jobs[:min(len(s.jobs), s.begins)]}
+	r.lasting, r.ageing = beginning(r.jobs, now)
+	r.order = s.orderClaims(now)
+	return r
+}
+
+// ended returns the outcomes that wait to be written down. The caller holds mu.
+func (s *Service) ended() []email.Outcome {
 	for i := range s.finished { // the lease may have been lost and won again meanwhile
 		if h := s.held[s.finished[i].Taken.Item.ID]; h != nil {
 			s.finished[i].Taken.Item = h.due.Item
 		}
 	}
-	r := round{outcomes: s.finished[:len(s.finished):len(s.finished)], returning: s.returning[:len(s.returning):len(s.returning)],
-		jobs: s.jobs[:min(len(s.jobs), s.begins)]}
-	r.lasting, r.ageing = beginning(r.jobs, now)
-	r.order = s.orderClaims(now)
-	return r
+	return s.finished[:len(s.finished):len(s.finished)]
 }
 
 // schedule asks the shaper what may be sent, what comes back, and which connections are to be closed. The caller holds mu.
@@ -119,11 +124,8 @@ func (s *Service) schedule(now time.Time) {
 // write is the transaction of a step.
 func (s *Service) write(tx *db.Tx, r *round, token int64) error {
 	r.taken, r.renewed, r.harvest = nil, nil, harvest{}
-	if err := s.emails.Record(tx, r.outcomes); err != nil {
-		return fmt.Errorf("settle %d outcomes: %w", len(r.outcomes), err)
-	}
-	if err := s.emails.PlayOn(tx, r.outcomes); err != nil {
-		return fmt.Errorf("play simulated recipients: %w", err)
+	if err := s.settle(tx, r.outcomes); err != nil {
+		return err
 	}
 	if err := s.putBack(tx, r.returning); err != nil {
 		return fmt.Errorf("put back %d recipients: %w", len(r.returning), err)
@@ -143,6 +145,17 @@ func (s *Service) write(tx *db.Tx, r *round, token int64) error {
 	var err error
 	if r.harvest, err = s.claim(tx, r.order, token); err != nil {
 		return fmt.Errorf("claim: %w", err)
+	}
+	return nil
+}
+
+// settle writes outcomes down.
+func (s *Service) settle(tx *db.Tx, outcomes []email.Outcome) error {
+	if err := s.emails.Record(tx, outcomes); err != nil {
+		return fmt.Errorf("settle %d outcomes: %w", len(outcomes), err)
+	}
+	if err := s.emails.PlayOn(tx, outcomes); err != nil {
+		return fmt.Errorf("play simulated recipients: %w", err)
 	}
 	return nil
 }
