@@ -45,9 +45,10 @@ func (c *connection) run() {
 
 // serve makes one attempt and tells whether the connection is over.
 func (c *connection) serve(j *job) (over bool) {
-	over = c.service.finish(c.service.attempt(j, c))
-	if over {
+	t := c.service.attempt(j, c)
+	if over = c.service.finish(t); over {
 		c.hangUp()
+		c.service.leave(t)
 	}
 	return over
 }

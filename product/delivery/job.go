@@ -99,12 +99,21 @@ func (s *Service) finish(t *talk) (over bool) {
 	if t.connection == nil {
 		return true
 	}
-	s.shaper.Observe(s.world.Clock.Now(), t.heard)
 	over = t.heard.Closed || t.job.work.Last || t.heard.Failure != shape.NoFailure && t.heard.Failure != shape.OurOwn
-	if over {
-		delete(s.connections, t.connection.id)
+	if !over {
+		s.shaper.Observe(s.world.Clock.Now(), t.heard)
 	}
 	return over
+}
+
+// leave gives back the place of a connection that is over. It comes after the goodbye, because servers count whoever is still there, and the
+// next to come would be one too many; what was sent is recorded without waiting for that.
+func (s *Service) leave(t *talk) {
+	defer s.news()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shaper.Observe(s.world.Clock.Now(), t.heard)
+	delete(s.connections, t.connection.id)
 }
 
 // release ends a connection that carries nothing, or will after what it carries. The caller holds mu.

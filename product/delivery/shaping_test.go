@@ -388,3 +388,54 @@ func TestAnOperatorsFileIsLaidOverTheShippedProviders(t *testing.T) {
 		t.Fatalf("%v", err)
 	}
 }
+
+// lingering is a network in which connections are slow to close.
+type lingering struct {
+	*roads
+	closing chan struct{} // receives when one begins to close
+	closed  chan struct{} // closed when all may
+}
+
+func (l *lingering) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := l.roads.DialContext(ctx, network, address)
+	return &lingerer{Conn: conn, network: l}, err
+}
+
+type lingerer struct {
+	net.Conn
+	network *lingering
+}
+
+func (l *lingerer) Close() error {
+	select {
+	case l.network.closing <- struct{}{}:
+	default:
+	}
+	<-l.network.closed
+	return l.Conn.Close()
+}
+
+func TestThePlaceOfAConnectionIsTakenWhileItCloses(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	l := &lingering{newRoads(in.App.World), make(chan struct{}, 1), make(chan struct{})}
+	n := newNodeIn(t, in, l, l.roads, func(c *delivery.Config) { c.Inline = false })
+	order := map[string]any{"site": exampleSite, "for": "24h", "reason": "a test", "limits": map[string]any{"max_connections": 1, "messages_per_connection": 1}}
+	if status, answer := n.ask(http.MethodPost, "/delivery/paths/adjust", order); status != http.StatusOK {
+		t.Fatalf("%d %v", status, answer)
+	}
+	ids := sendMany(t, in, in.Key, "hello@acme.test", 2, users)
+	n.run(func() bool { states, _ := fates(in, ids); return states["delivered"] == 1 && len(l.closing) == 1 })
+	for range 20 {
+		n.step()
+		in.Clock.Advance(time.Second)
+	}
+	if dials := l.dialled(liveAddr); dials != 1 {
+		t.Errorf("%d connections at once, 1 is allowed", dials)
+	}
+	close(l.closed)
+	n.run(func() bool { states, _ := fates(in, ids); return states["delivered"] == 2 })
+	if err := n.Drain(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
