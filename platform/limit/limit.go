@@ -97,9 +97,9 @@ func (l *Limiter) on(key string, rate Rate, do func(*shard, place, time.Duration
 		return Decision{RetryAfter: max(rate.Per, time.Second)}
 	}
 	hash := maphash.String(l.seed, key)
-	now := l.clock.Now().Sub(l.start)
 	s := &l.shards[hash&uint64(len(l.shards)-1)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	now := l.clock.Now().Sub(l.start) // by an older look the bucket of those who came first would be emptier than it is
 	return do(s, s.find(hash), now, b)
 }

@@ -1,6 +1,7 @@
 package limit_test
 
 import (
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -202,5 +203,33 @@ func BenchmarkTakeWhenFull(b *testing.B) {
 	}
 	for i := 0; b.Loop(); i++ {
 		l.Take(keys[i%len(keys)], tenPerSecond)
+	}
+}
+
+// hurried is a clock that goes on a second whenever it is looked at, and lets others go first then.
+type hurried struct{ *clock }
+
+func (h hurried) Now() time.Time {
+	h.move(time.Second)
+	now := h.clock.Now()
+	runtime.Gosched()
+	return now
+}
+
+func TestWhoWaitsForAnotherIsCountedWhenItIsTheirTurn(t *testing.T) {
+	t.Parallel()
+	l := limit.New(hurried{newClock()}, 10)
+	var refused atomic.Int64
+	var all sync.WaitGroup
+	for range 1000 { // each has a second for itself
+		all.Go(func() {
+			if !l.Take("a", limit.Rate{Per: time.Second, Count: 1, Burst: 2}).Allowed {
+				refused.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if n := refused.Load(); n > 0 {
+		t.Errorf("%d of 1000 were refused", n)
 	}
 }
