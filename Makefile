@@ -19,7 +19,7 @@ check:
 
 # The packages in which goroutines meet.
 race:
-	go test -race ./world/... ./platform/db/... ./platform/queue/... ./platform/api/... ./mail/smtp/... ./product/delivery/... ./product/webhook/... ./sandbox/...
+	go test -race -timeout 30m ./world/... ./platform/db/... ./platform/queue/... ./platform/api/... ./mail/smtp/... ./product/delivery/... ./product/webhook/... ./sandbox/...
 	go test -race ./sim -args -seeds 4
 
 # What the tests use besides Go, if it may be installed; without it they say what they skipped.

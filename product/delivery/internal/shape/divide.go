@@ -63,7 +63,7 @@ func (s *Shaper) Adopt(now time.Time, holds []Hold) {
 func (s *Shaper) Yield(now time.Time, keeps func(Path) bool) {
 	at := s.tick(now)
 	for _, p := range s.sortedPaths() {
-		if keeps(p.key) {
+		if keeps(p.key) || s.paths[p.key] != p { // it may have been forgotten meanwhile
 			continue
 		}
 		p.moved = true

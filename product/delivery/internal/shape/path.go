@@ -164,9 +164,9 @@ func (s *Shaper) rest(p *path, at instant) {
 	if p.waiting > 0 || p.connections > 0 {
 		return
 	}
+	s.forgetIdle(at) // first: the caller has not done with this one
 	p.idleSince = at
 	s.idle.push(p)
-	s.forgetIdle(at)
 }
 
 // maxForgetting bounds how many idle paths one call looks at.
@@ -175,7 +175,7 @@ const maxForgetting = 8
 func (s *Shaper) forgetIdle(at instant) {
 	for range maxForgetting {
 		p := s.idle.first
-		if p == nil || s.idle.size <= s.config.MaxIdlePaths && at.within(p.idleSince, p.idleSince.add(forgetAfter)) {
+		if p == nil || s.idle.size < s.config.MaxIdlePaths && at.within(p.idleSince, p.idleSince.add(forgetAfter)) {
 			return
 		}
 		// A path that must not send yet would be allowed to if it were new, so it stays while there is room.
