@@ -2,7 +2,6 @@ package delivery_test
 
 import (
 	"context"
-	"net"
 	"sync/atomic"
 	"testing"
 
@@ -20,20 +19,10 @@ func TestAMessageThatIsCalledBackDuringTheConversationDoesNotEnd(t *testing.T) {
 		in.Must(201, "POST", "/contacts", map[string]any{"email": "ann@peer.test", "list_ids": []string{list}})
 		id := in.Must(202, "POST", "/broadcasts", map[string]any{"audience_id": list, "from": "news@acme.test", "subject": "x", "text": "x", "send": true}).Text("id")
 		var taken, cancelled atomic.Int64
-		server, err := smtp.NewServer(smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
+		address := startServer(t, smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
 			Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
 				return &slumber{taken: &taken, sleep: func() { cancelled.Store(int64(in.Call("POST", "/broadcasts/"+id+"/cancel", nil).Status)) }}, nil
 			}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(context.Background())
-		t.Cleanup(stop)
-		go server.Serve(ctx, listener)
 		in.Finish(in.App.Broadcasts.Step)
 		mails, _ := in.Must(200, "GET", "/emails?broadcast_id="+id, nil).Body["data"].([]any)
 		if len(mails) != 1 {
@@ -41,7 +30,6 @@ func TestAMessageThatIsCalledBackDuringTheConversationDoesNotEnd(t *testing.T) {
 		}
 		mail, _ := mails[0].(map[string]any)
 		p := &peering{roads: newRoads(in.App.World)}
-		address := listener.Addr().String()
 		p.at.Store(&address)
 		n := newNodeIn(t, in, p, p.roads, func(c *delivery.Config) { c.Inline = false })
 

@@ -2,7 +2,6 @@ package delivery_test
 
 import (
 	"context"
-	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,7 +25,7 @@ func TestANodeWhoseClockIsFoundBehindDoesNotEndTheMessage(t *testing.T) {
 		t.Fatal(err)
 	}
 	var taken, asked atomic.Int64
-	server, err := smtp.NewServer(smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
+	address := startServer(t, smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
 		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
 			return &slumber{taken: &taken, sleep: func() {
 				if asked.Add(1) == 1 {
@@ -37,18 +36,7 @@ func TestANodeWhoseClockIsFoundBehindDoesNotEndTheMessage(t *testing.T) {
 				}
 			}}, nil
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	go server.Serve(ctx, listener)
 	p := &peering{roads: newRoads(in.App.World)}
-	address := listener.Addr().String()
 	p.at.Store(&address)
 	n := newNodeIn(t, in, p, p.roads, func(c *delivery.Config) { c.Inline, c.Nodes = false, known })
 	id := in.Send("ann@peer.test")

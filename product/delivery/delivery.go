@@ -96,6 +96,8 @@ type Service struct {
 	cutOff  context.CancelFunc
 	running sync.WaitGroup // goroutines of conversations and look-ups
 
+	stepAt time.Time // before which a step waits for more conversations to end; only steps look at it
+
 	mu sync.Mutex
 	// All below is guarded by mu.
 	shaper      *shape.Shaper
@@ -107,7 +109,6 @@ type Service struct {
 	returning   []returning     // wait to be put back
 	talking     int             // attempts under way
 	begins      int             // how many more a step begins
-	stepAt      time.Time       // before which a step waits for more of them to end
 	sources     sources
 	crew        crew
 	desk        claimDesk

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/mail/smtp"
 	"postrider/product/delivery"
 	"postrider/world"
 )
@@ -218,6 +219,23 @@ func (n *node) run(done func() bool) {
 		}
 	}
 	n.t.Fatal("it never came to an end")
+}
+
+// startServer runs a server of mail until the test ends, and returns its address.
+func startServer(t *testing.T, config smtp.Config) (address string) {
+	t.Helper()
+	server, err := smtp.NewServer(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	t.Cleanup(stop)
+	go server.Serve(ctx, listener)
+	return listener.Addr().String()
 }
 
 // ask makes a request of the operator's.

@@ -3,7 +3,6 @@ package delivery_test
 import (
 	"context"
 	"io"
-	"net"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -39,7 +38,7 @@ func TestANodeThatSleptPastItsLeaseDoesNotEndTheMessage(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		var taken, slept atomic.Int64
-		server, err := smtp.NewServer(smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
+		address := startServer(t, smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
 			Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
 				return &slumber{taken: &taken, sleep: func() {
 					if slept.Add(1) == 1 {
@@ -47,18 +46,7 @@ func TestANodeThatSleptPastItsLeaseDoesNotEndTheMessage(t *testing.T) {
 					}
 				}}, nil
 			}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithCancel(context.Background())
-		t.Cleanup(stop)
-		go server.Serve(ctx, listener)
 		p := &peering{roads: newRoads(in.App.World)}
-		address := listener.Addr().String()
 		p.at.Store(&address)
 		n := newNodeIn(t, in, p, p.roads, func(c *delivery.Config) { c.Inline = false })
 		id := in.Send("ann@peer.test")

@@ -88,22 +88,12 @@ func startRelay(t *testing.T) (*relayServer, int) {
 		t.Fatal(err)
 	}
 	relay := &relayServer{}
-	server, err := smtp.NewServer(smtp.Config{Hostname: "relay.test", Clock: world.SystemClock{}, Auth: true, RequireAuth: true, RequireTLS: true,
+	address := startServer(t, smtp.Config{Hostname: "relay.test", Clock: world.SystemClock{}, Auth: true, RequireAuth: true, RequireTLS: true,
 		TLS: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
 		Handler: func(_ context.Context, conn *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
 			return customer{relay, conn}, nil
 		}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	go server.Serve(ctx, listener)
-	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	_, port, _ := net.SplitHostPort(address)
 	number, err := strconv.Atoi(port)
 	if err != nil {
 		t.Fatal(err)

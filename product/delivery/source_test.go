@@ -124,19 +124,8 @@ func (choosy) Logout() {}
 
 func startChoosy(t *testing.T, says choosy) (addr string) {
 	t.Helper()
-	server, err := smtp.NewServer(smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
+	return startServer(t, smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
 		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return says, nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	t.Cleanup(stop)
-	go server.Serve(ctx, listener)
-	return listener.Addr().String()
 }
 
 // banned returns the sources that are not used at some site.
