@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,13 +12,14 @@ import (
 	"postrider/platform/db"
 )
 
-// Leases are written and judged by the clocks of the nodes. Each node compares its own with the one that all can see, that of the database.
+// Leases are written and judged by the clocks of the nodes. Each node compares its own with the one that all can see, that of the database,
+// and so with those of the others.
 
 const (
 	// fewApart is far more than NTP leaves between two machines.
 	fewApart = 2 * time.Second
-	// maxApart is how far a clock may be off before leases mean different times to different nodes. One of 30 s that is renewed every 10 s,
-	// unless it is younger than 5 s, has 15 s left at the least; a node that is ahead and one that is behind have to share these.
+	// maxApart is how far the clocks of two nodes may be apart before leases mean different times to them. One of 30 s that is renewed every
+	// 10 s, unless it is younger than 5 s, has 15 s left at the least.
 	maxApart = 7 * time.Second
 
 	clockCheck = "clock"
@@ -28,11 +30,14 @@ const (
 type reading struct {
 	// ahead is how far it is ahead of the database's, at the least; below zero it is behind.
 	ahead time.Duration
-	// company tells that there are other nodes, to which leases mean something too.
-	company bool
+	// astray is how far it is from that of another node which stands nearer to the database's. Whoever stands nearest goes on, however far
+	// that is: the database's clock may be the wrong one.
+	astray time.Duration
+	// behind is how far another node's clock is ahead of it.
+	behind time.Duration
 }
 
-func (r reading) wrong() bool { return r.company && r.ahead.Abs() > maxApart }
+func (r reading) wrong() bool { return r.astray > maxApart }
 
 func (s *Service) reading() reading {
 	if r := s.clock.Load(); r != nil {
@@ -49,14 +54,9 @@ func (s *Service) InTime() bool { return !s.reading().wrong() }
 func (s *Service) Ahead() time.Duration { return s.reading().ahead }
 
 // Behind is by how much leases of this node end earlier for others.
-func (s *Service) Behind() time.Duration {
-	if r := s.reading(); r.company {
-		return max(-r.ahead, 0)
-	}
-	return 0
-}
+func (s *Service) Behind() time.Duration { return s.reading().behind }
 
-// CheckClock compares the clock of this node with that of the database, and tells people if they are apart.
+// CheckClock compares the clock of this node with that of the database and with those of other nodes, and tells people if they are apart.
 func (s *Service) CheckClock(ctx context.Context) error {
 	ahead, err := s.compareClocks(ctx)
 	if err != nil {
@@ -64,8 +64,8 @@ func (s *Service) CheckClock(ctx context.Context) error {
 	}
 	found := reading{ahead: ahead}
 	if ahead.Abs() > fewApart {
-		if found.company, err = s.hasCompany(ctx, ahead); err != nil {
-			return fmt.Errorf("look for other nodes: %w", err)
+		if found, err = s.compareNodes(ctx, ahead); err != nil {
+			return fmt.Errorf("compare clocks of nodes: %w", err)
 		}
 	}
 	before, now := s.reading().finding(), found.finding()
@@ -81,11 +81,29 @@ func (s *Service) CheckClock(ctx context.Context) error {
 	return s.db.Write(ctx, func(tx *db.Tx) error { return replaceFinding(tx, s.config.ID, now) })
 }
 
-// hasCompany tells whether another node is there, by the time of the database.
-func (s *Service) hasCompany(ctx context.Context, ahead time.Duration) (bool, error) {
-	known, err := s.Known(ctx)
-	now := s.world.Clock.Now().Add(-ahead)
-	return slices.ContainsFunc(known, func(n Node) bool { return n.ID != s.config.ID && n.DrainingAt.IsZero() && !n.Gone(now) }), err
+// compareNodes tells the others how far ahead this node's clock is, and looks where theirs stand. A node that takes up no mail tells it too:
+// if the database's clock has jumped and not theirs, each of them sees so that it is not alone.
+func (s *Service) compareNodes(ctx context.Context, ahead time.Duration) (reading, error) {
+	var known []Node
+	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
+		if err = updateAhead(tx, s.config.ID, ahead); err == nil {
+			known, err = selectNodes(tx, maxKnown, 0)
+		}
+		return err
+	})
+	found := reading{ahead: ahead}
+	byDatabase := s.world.Clock.Now().Add(-ahead)
+	for _, n := range known {
+		if n.ID == s.config.ID || !n.DrainingAt.IsZero() || n.Gone(byDatabase.Add(n.Ahead)) {
+			continue
+		}
+		apart := ahead - n.Ahead
+		found.behind = max(found.behind, -apart)
+		if c := cmp.Compare(n.Ahead.Abs(), ahead.Abs()); c < 0 || c == 0 && n.ID < s.config.ID {
+			found.astray = max(found.astray, apart.Abs())
+		}
+	}
+	return found, err
 }
 
 // compareClocks returns how far ours is ahead. The database told its time between two looks at ours, and what lies between them is in
@@ -119,7 +137,8 @@ func (r reading) finding() standing.Finding {
 	}
 	if r.wrong() {
 		f.Status = standing.Fail
-		f.Message = fmt.Sprintf("The clock is %s %s that of the database; this node takes up no mail until they are less than %s apart.", off, direction, maxApart)
+		f.Message = fmt.Sprintf("The clock is %s %s that of the database, and %s from that of another node; this node takes up no mail until they are less than %s apart.",
+			off, direction, r.astray.Round(100*time.Millisecond), maxApart)
 	}
 	return f
 }

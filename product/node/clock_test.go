@@ -16,6 +16,7 @@ import (
 	"postrider/platform/queue"
 	"postrider/product/email"
 	"postrider/product/node"
+	"postrider/world"
 )
 
 func comparing(s *app.Settings) { s.Checks.Clock = true }
@@ -23,16 +24,22 @@ func comparing(s *app.Settings) { s.Checks.Clock = true }
 // say lets the node say that it is there, and no more.
 func say(t *testing.T, in *apptest.Installation) {
 	t.Helper()
-	if _, err := in.App.Nodes.Workers()[0].Step(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	again(t, in.App.Nodes)
 }
 
 // company has another node say that it is there.
-func company(t *testing.T, in *apptest.Installation) {
+func company(t *testing.T, in *apptest.Installation, clock world.Clock) *node.Service {
 	t.Helper()
-	other := node.New(in.App.World, in.App.DB, node.Config{ID: "00000000-0000-7000-8000-00000000000d", Name: "other"}, func(node.ID) queue.Lane { return "" })
-	if _, err := other.Workers()[0].Step(t.Context()); err != nil {
+	w := in.App.World
+	w.Clock = clock
+	other := node.New(w, in.App.DB, node.Config{ID: "00000000-0000-7000-8000-00000000000d", Name: "other", Checks: node.Checks{Clock: true}}, func(node.ID) queue.Lane { return "" })
+	again(t, other)
+	return other
+}
+
+func again(t *testing.T, n *node.Service) {
+	t.Helper()
+	if _, err := n.Workers()[0].Step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -60,7 +67,7 @@ func TestANodeWhoseClockIsWrongTakesUpNoMailUntilItIsRight(t *testing.T) {
 			t.Parallel()
 			in := apptest.New(t, "postgres", comparing)
 			run(t, in)
-			company(t, in)
+			company(t, in, in.Clock)
 			if got := clockOf(t, in); got.Status != standing.Good {
 				t.Errorf("at first: %+v", got)
 			}
@@ -105,7 +112,7 @@ func TestANodeWhoseClockIsWrongFreesNothingOfOthers(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "postgres", comparing)
 	run(t, in)
-	company(t, in)
+	company(t, in, in.Clock)
 	in.Send("ann@example.net")
 	renew := func() {
 		t.Helper()
@@ -141,6 +148,73 @@ func TestANodeAloneGoesOnByItsOwnClock(t *testing.T) {
 	in.Deliver()
 	if got := in.Mailbox(""); len(got) != 1 || clockOf(t, in).Status != standing.Warn {
 		t.Errorf("%d messages were sent; %+v", len(got), clockOf(t, in))
+	}
+}
+
+// shifted is a clock that is as far off as one wishes.
+type shifted struct {
+	world.Clock
+	by time.Duration
+}
+
+func (c *shifted) Now() time.Time { return c.Clock.Now().Add(c.by) }
+
+// The database may be moved to a machine whose clock is wrong. To the test it is all one: both nodes jump, the other way.
+func TestNodesThatAgreeGoOnWhateverTheDatabaseSays(t *testing.T) {
+	t.Parallel()
+	for _, off := range []time.Duration{time.Minute, -time.Minute} {
+		t.Run(off.String(), func(t *testing.T) {
+			t.Parallel()
+			in := apptest.New(t, "postgres", comparing)
+			run(t, in)
+			other := company(t, in, in.Clock)
+			in.Clock.Advance(-2 * off.Abs())
+			in.Send("ann@example.net")
+			in.Clock.Advance(2*off.Abs() + off)
+			say(t, in)
+			again(t, other)
+			say(t, in)
+			for range 20 {
+				if !in.App.Nodes.InTime() || !other.InTime() || in.App.Nodes.Behind() > time.Second {
+					t.Fatalf("they do not go on: %t, %t, behind by %s", in.App.Nodes.InTime(), other.InTime(), in.App.Nodes.Behind())
+				}
+				in.Clock.Advance(5 * time.Second) // less than may lie between them: the database's clock does not move with theirs
+				say(t, in)
+				again(t, other)
+			}
+			in.Deliver()
+			if got := in.Mailbox(""); len(got) != 1 || clockOf(t, in).Status != standing.Warn {
+				t.Errorf("%d messages were sent; %+v", len(got), clockOf(t, in))
+			}
+		})
+	}
+}
+
+func TestOfTwoNodesThatDisagreeTheOneNearerToTheDatabaseGoesOn(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "postgres", comparing)
+	run(t, in)
+	clock := &shifted{Clock: in.Clock}
+	other := company(t, in, clock)
+	in.Clock.Advance(-20 * time.Second)
+	clock.by = 28 * time.Second // 8 s ahead of the database, where this node is 20 s behind
+	for range 3 {
+		say(t, in)
+		again(t, other)
+	}
+	if in.App.Nodes.InTime() || !other.InTime() {
+		t.Errorf("the farther goes on: %t, the nearer: %t", in.App.Nodes.InTime(), other.InTime())
+	}
+	if got := in.App.Nodes.Behind().Round(time.Second); got != 28*time.Second {
+		t.Errorf("behind by %s", got)
+	}
+	in.Clock.Advance(15 * time.Second) // 5 s behind, and the other 23 s ahead
+	for range 3 {
+		say(t, in)
+		again(t, other)
+	}
+	if !in.App.Nodes.InTime() || other.InTime() {
+		t.Errorf("the nearer goes on: %t, the farther: %t", in.App.Nodes.InTime(), other.InTime())
 	}
 }
 

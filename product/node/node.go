@@ -31,7 +31,9 @@ type Node struct {
 	Receives bool
 	// DrainingAt is since when it takes no more mail, because it is about to stop.
 	DrainingAt time.Time
-	Standing   Standing
+	// Ahead is how far its clock was ahead of the database's when it last looked.
+	Ahead    time.Duration
+	Standing Standing
 }
 
 // Live tells how many nodes are there now; one that is about to stop, or has just stopped, is not.
@@ -136,7 +138,7 @@ func (s *Service) enlist(ctx context.Context) error {
 		if !s.said.Load() {
 			tx.Wake(Topic)
 		}
-		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: s.started, SeenAt: tx.Now(), Sources: s.config.Sources, Receives: s.config.Receives})
+		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: s.started, SeenAt: tx.Now(), Sources: s.config.Sources, Receives: s.config.Receives, Ahead: s.Ahead()})
 		if err != nil {
 			return err
 		}
