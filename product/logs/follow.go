@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -36,16 +37,19 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 			fresh = append(fresh, s.newEntry(e, f))
 			continue
 		}
+		if e.Type == "email.bounced" && f.Previous == "" {
+			continue // its reader has it, whatever a server says
+		}
 		if f.Previous == "" && (e.Type == "email.queued" || e.Type == "email.scheduled") {
 			mails[e.Subject] = len(fresh)
-			fresh = append(fresh, newMail(e, f))
+			fresh = append(fresh, s.newMail(e, f))
 			continue
 		}
 		if i, ok := mails[e.Subject]; ok {
 			fresh[i].become(f.Status)
 			continue
 		}
-		changes = append(changes, change{mailKey{e.Workspace, ID(e.Subject)}, f.Status})
+		changes = append(changes, change{mailKey{e.Workspace, e.Subject}, f.Status})
 	}
 	if err := insertEntries(tx, fresh); err != nil {
 		return err
@@ -80,13 +84,22 @@ func (s *Service) newEntry(e event.Event, f facts) Entry {
 	if level, ok := alarming[e.Type]; ok {
 		entry.Level = level
 	}
-	about := first(f.Name, f.Email, f.URL, e.Recipient)
+	about := first(f.Name, f.Email, hostOf(f.URL), e.Recipient)
 	if entry.Kind == Inbound {
 		entry.Email, about = e.Subject, fmt.Sprintf("%s from %s", first(f.Subject, "(no subject)"), f.From)
 	}
 	entry.Message = cut(strings.TrimSpace(e.Type+" "+about), maxMessage)
 	entry.words = wordsIn(append([]string{entry.Message, e.Subject}, f.To...)...)
 	return entry
+}
+
+// hostOf returns where a webhook is: its path may hold a secret.
+func hostOf(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return parsed.Host
 }
 
 const (
@@ -96,9 +109,14 @@ const (
 	maxNamed = 3
 )
 
-func newMail(e event.Event, f facts) Entry {
+// newMail makes the entry of a mail, which has the id of the mail. Mail may have got its id long before it was there, as that of a
+// broadcast which is spread over days: its entry has an id of its own, by which it stands where it belongs.
+func (s *Service) newMail(e event.Event, f facts) Entry {
 	entry := Entry{ID: ID(e.Subject), Workspace: e.Workspace, Kind: Email, CreatedAt: e.OccurredAt, Email: e.Subject, Subject: e.Subject,
 		Domain: e.Domain, Tenant: e.Tenant, Status: f.Status, Recipients: len(f.To)}
+	if e.Subject < lowestID(e.OccurredAt.Add(-slack)) {
+		entry.ID = s.newID(e.OccurredAt)
+	}
 	entry.Level = levelOfState(f.Status)
 	to := strings.Join(f.To[:min(len(f.To), maxNamed)], ", ")
 	if len(f.To) > maxNamed {
@@ -150,16 +168,16 @@ type change struct {
 
 type mailKey struct {
 	workspace space.ID
-	id        ID
+	id        string
 }
 
 // applyChanges brings entries of mail up to date. A mail whose entry has expired stays forgotten.
 func applyChanges(tx *db.Tx, changes []change) error {
-	byWorkspace := map[space.ID][]ID{}
+	byWorkspace := map[space.ID][]string{}
 	for _, c := range changes {
 		byWorkspace[c.mail.workspace] = append(byWorkspace[c.mail.workspace], c.mail.id)
 	}
-	known := map[ID]*Entry{}
+	known := map[string]Entry{}
 	for _, ws := range slices.Sorted(maps.Keys(byWorkspace)) {
 		found, err := selectStates(tx, ws, byWorkspace[ws])
 		if err != nil {
@@ -167,10 +185,10 @@ func applyChanges(tx *db.Tx, changes []change) error {
 		}
 		maps.Copy(known, found)
 	}
-	changed := map[ID]*Entry{}
+	changed := map[ID]Entry{}
 	for _, c := range changes {
-		if e := known[c.mail.id]; e != nil && e.become(c.state) {
-			changed[e.ID] = e
+		if e, ok := known[c.mail.id]; ok && e.become(c.state) {
+			known[c.mail.id], changed[e.ID] = e, e
 		}
 	}
 	return updateStates(tx, changed)

@@ -143,12 +143,15 @@ func (s *Service) handleCounts(ctx context.Context, caller api.Caller, q countQu
 	return newCounts(q, found), err
 }
 
-// find returns an entry that the caller may see.
+// find returns an entry that the caller may see, by its id or by that of the mail it tells of.
 func (s *Service) find(tx *db.Tx, caller api.Caller, id string) (Entry, error) {
 	if !api.IsID(id) {
 		return Entry{}, ErrNotFound
 	}
 	e, err := selectEntry(tx, caller.Workspace, ID(id))
+	if errors.Is(err, db.ErrNotFound) {
+		e, err = selectEntryOf(tx, caller.Workspace, id)
+	}
 	oldest := tx.Now().Add(-s.retention(plan.Name(caller.Plan)))
 	if errors.Is(err, db.ErrNotFound) || err == nil && (e.CreatedAt.Before(oldest) || !caller.MayUseDomain(e.Domain)) {
 		return Entry{}, ErrNotFound

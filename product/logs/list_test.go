@@ -175,8 +175,21 @@ func TestErasedPersonLeavesTheTape(t *testing.T) {
 		in.Send("ann@example.net", "bob@example.net")
 		in.Send("bob@example.net")
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": strings.Repeat("long ", 150), "text": "x"})
-		in.Call(http.MethodGet, "/suppressions/ann%40example.net", nil)
+		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "Ann <ann@example.net>", "subject": "Hello", "text": "x"})
+		batch := make([]fields, 80)
+		for i := range batch {
+			batch[i] = fields{"from": "hello@acme.test", "to": fmt.Sprintf("%d@example.org", i), "subject": "Hello", "text": "x"}
+		}
+		batch[79]["to"] = "ann@example.net"
+		in.Must(http.StatusAccepted, http.MethodPost, "/emails/batch", fields{"emails": batch})
+		crowd := ""
+		for i := range 1200 {
+			crowd += fmt.Sprintf("%d@example.org\n", i)
+		}
+		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "cid@example.net", "subject": "Crowd", "text": "x", "note": crowd + "ann@example.net"})
 		in.Deliver()
+		in.Must(http.StatusCreated, http.MethodPost, "/suppressions", fields{"email": "ann@example.net"})
+		in.Must(http.StatusOK, http.MethodGet, "/suppressions/ann%40example.net", nil)
 		settle(t, in)
 		if len(list(t, in, "search=ann@example.net")) < 3 {
 			t.Fatalf("before, the tape says %s", messages(list(t, in, "")))

@@ -1,14 +1,19 @@
 package logs_test
 
 import (
+	"context"
 	"crypto/tls"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/smtp"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/db"
+	"postrider/product/email"
 )
 
 // post lets webhooks be posted.
@@ -47,35 +52,121 @@ func TestPostsToWebhooksAreOnTheTape(t *testing.T) {
 	})
 }
 
-func TestMailOverSMTPIsOnTheTape(t *testing.T) {
+func TestTheAddressOfAWebhookThatIsGoneIsNotOnTheTape(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
-		client, err := smtp.Dial(in.Submission(false))
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }))
+		t.Cleanup(server.Close)
+		in.Must(http.StatusCreated, http.MethodPost, "/webhooks", fields{"url": server.URL + "/sesame", "events": []string{"email.queued"}})
+		in.Send("ann@example.net")
+		post(t, in)
+		settle(t, in)
+		if got, want := messages(list(t, in, "kind=webhook&status=disabled")), "webhook.disabled "+strings.TrimPrefix(server.URL, "http://"); got != want {
+			t.Errorf("the tape says %q, want %q", got, want)
+		}
+	})
+}
+
+// submitter returns a program that may submit mail over SMTP.
+func submitter(t *testing.T, in *apptest.Installation) *smtp.Client {
+	t.Helper()
+	client, err := smtp.Dial(in.Submission(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { client.Close() })
+	if err := client.StartTLS(&tls.Config{InsecureSkipVerify: true}); err != nil {
+		t.Fatal(err)
+	}
+	if err := client.Auth(smtp.PlainAuth("", "postrider", in.Key, "127.0.0.1")); err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// begin begins a message to Ann.
+func begin(t *testing.T, client *smtp.Client) io.WriteCloser {
+	t.Helper()
+	for _, step := range []func() error{func() error { return client.Mail("hello@acme.test") }, func() error { return client.Rcpt("ann@example.net") }} {
+		if err := step(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := client.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func write(t *testing.T, w io.Writer, text string) {
+	t.Helper()
+	if _, err := io.WriteString(w, text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMailThatTookLongToComeStandsWhereItWasThere(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		w := begin(t, submitter(t, in))
+		write(t, w, "From: hello@acme.test\r\nTo: ann@example.net\r\nSubject: Slow\r\n\r\n")
+		write(t, w, strings.Repeat(strings.Repeat("x", 62)+"\r\n", 12<<20/64)) // more than sockets hold: the server is reading
+		in.Clock.Advance(10 * time.Minute)
+		in.Send("bob@example.net")
+		before := in.Clock.Now()
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		settle(t, in)
+		found := list(t, in, "kind=email&since="+before.Format(time.RFC3339Nano))
+		if messages(found) != "Slow to ann@example.net" {
+			t.Fatalf("since it has come the tape says %q", messages(found))
+		}
+		if got := messages(list(t, in, "kind=email")); got != "Slow to ann@example.net; Hello to bob@example.net" {
+			t.Errorf("newest first the tape says %q", got)
+		}
+		in.Deliver()
+		settle(t, in)
+		if entry := get(t, in, found[0]["email_id"]); entry.Text("status") != "delivered" || entry.Text("id") != found[0]["id"] {
+			t.Errorf("the entry of the mail is %s", entry.Raw)
+		}
+	})
+}
+
+func TestMailThatWasReadHasNotBounced(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Send("opened@simulator.mail.postrider.test")
+		in.Deliver()
+		settle(t, in)
+		err := in.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+			id, err := db.One(tx, db.Value[email.RecipientID], `SELECT id FROM email_recipient WHERE state = 'opened'`)
+			if err != nil {
+				return err
+			}
+			_, err = in.App.Emails.Report(tx, email.Reported{Recipient: id, At: tx.Now(), Bounce: &email.LateBounce{Enhanced: "5.1.1", Message: "gone"}})
+			return err
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer client.Close()
+		settle(t, in)
+		if entry := list(t, in, "kind=email")[0]; entry["status"] != "opened" || entry["level"] != "info" {
+			t.Errorf("the mail is %v", entry)
+		}
+	})
+}
+
+func TestMailOverSMTPIsOnTheTape(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		client := submitter(t, in)
 		submit := func(body string) {
 			t.Helper()
-			for _, step := range []func() error{func() error { return client.Mail("hello@acme.test") }, func() error { return client.Rcpt("ann@example.net") }} {
-				if err := step(); err != nil {
-					t.Fatal(err)
-				}
-			}
-			w, err := client.Data()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := w.Write([]byte(body)); err != nil {
-				t.Fatal(err)
-			}
+			w := begin(t, client)
+			write(t, w, body)
 			_ = w.Close() // a refusal is what the second message is for
-		}
-		if err := client.StartTLS(&tls.Config{InsecureSkipVerify: true}); err != nil {
-			t.Fatal(err)
-		}
-		if err := client.Auth(smtp.PlainAuth("", "postrider", in.Key, "127.0.0.1")); err != nil {
-			t.Fatal(err)
 		}
 		submit("From: hello@acme.test\r\nTo: ann@example.net\r\nSubject: Over SMTP\r\n\r\nHi\r\n")
 		submit("From: hello@elsewhere.test\r\nTo: ann@example.net\r\nSubject: Forged\r\n\r\nHi\r\n")

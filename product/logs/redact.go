@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 )
 
 // maxBody is the most of a body that is kept.
@@ -22,6 +23,14 @@ var secrets = [][]byte{[]byte("secret"), []byte("password"), []byte("token"), []
 
 // secretText finds keys and secrets wherever they stand. The public beginning of a key stays: it says which one it was.
 var secretText = regexp.MustCompile(`(pr_(?:live|test)_[0-9A-Za-z]{10})_[0-9A-Za-z]+|whsec_[0-9A-Za-z+/=_-]+`)
+
+// linkText finds what a link says after its path: a token there may open a mail or a file to whoever has the link.
+var linkText = regexp.MustCompile(`((?i:https?)://[^\s"<>?#]*[?#])[^\s"<>]+`)
+
+// conceal hides the secrets in a text.
+func conceal(text string) string {
+	return linkText.ReplaceAllString(secretText.ReplaceAllString(text, "${1}"+hidden), "${1}"+hidden)
+}
 
 // content is a body that has been read.
 type content struct {
@@ -92,12 +101,13 @@ func judge(field string) verdict {
 
 var addressText = regexp.MustCompile(`[^\s"<>,;:\[\]{}]+@[^\s"<>,;:\[\]{}]+`)
 
-// maxAddresses bounds how many addresses of a body an entry is found by.
-const maxAddresses = 50
+// lineBreaks are how JSON writes what may stand before an address.
+var lineBreaks = strings.NewReplacer(`\n`, " ", `\r`, " ", `\t`, " ")
 
+// addressesIn finds the addresses in a body that was kept, which bounds how many there are.
 func addressesIn(body json.RawMessage) []string {
 	if bytes.IndexByte(body, '@') < 0 {
 		return nil
 	}
-	return addressText.FindAllString(string(body), maxAddresses)
+	return addressText.FindAllString(lineBreaks.Replace(string(body)), -1)
 }

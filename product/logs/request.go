@@ -27,8 +27,12 @@ func (s *Service) newRequest(f api.Finished) Entry {
 	body, answer := read(f.Body, f.BodyBytes), read(f.Answer, len(f.Answer))
 	e.Details.RequestBody, e.Details.ResponseBody, e.Details.Ignored = body.kept, answer.kept, unknownFields(f, body)
 	e.about(f, answer)
-	if f.Method != "GET" || f.Status >= 400 || e.Email != "" {
-		e.words = wordsOf(e) // what was only read is found by its place and time
+	if f.Method != "GET" || f.Status >= 400 || e.Email != "" || strings.Contains(e.Endpoint, "@") {
+		e.words = wordsOf(e) // what was only read is found by its place and time, unless it names somebody
+	}
+	if len(e.words) == maxWords { // who is not found in a body could not be erased from it
+		e.Details.RequestBody = measured(f.BodyBytes)
+		e.words = wordsOf(e)
 	}
 	return e
 }
@@ -96,14 +100,15 @@ func (e *Entry) about(f api.Finished, answer content) {
 const (
 	// maxEndpoint bounds the path that is kept; real ones are shorter.
 	maxEndpoint = 500
-	// maxWords bounds what an entry is found by.
-	maxWords = 200
+	// maxWords bounds what an entry is found by: more than the addresses of a full batch of mail have.
+	maxWords = 1000
 )
 
 // wordsOf is everything by which an entry can be found.
 func wordsOf(e Entry) []string {
 	texts := []string{e.Message, e.Details.RequestID, e.Email, e.Status}
 	texts = append(texts, addressesIn(e.Details.RequestBody)...)
+	texts = append(texts, addressesIn(e.Details.ResponseBody)...)
 	return wordsIn(texts...)
 }
 

@@ -100,16 +100,20 @@ func TestNoSecretIsKept(t *testing.T) {
 			"attachments": []fields{{"filename": "a.txt", "content": "c2VzYW1lLTM="}}, "password": "sesame-4", "headers": fields{"X-Api-Token": "sesame-5"}, in.Key: "sent by mistake"})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "Big", "text": strings.Repeat("sesame-6 ", 20_000)})
 		in.Call(http.MethodPost, "/templates", fields{"name": "T", "subject": "S", "html": "<p>sesame-7</p>"})
+		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "File", "text": "x",
+			"attachments": []fields{{"filename": "a.txt", "path": "https://127.0.0.1/a.txt?signature=sesame-8"}}})
+		link := in.Must(http.StatusOK, http.MethodPost, "/emails/"+in.Send("ann@example.net")+"/share", fields{}).Text("url")
+		_, token, _ := strings.Cut(link, "token=")
 		settle(t, in)
 		found := list(t, in, "kind=api_request")
-		if len(found) != 4 {
+		if len(found) != 7 {
 			t.Fatalf("found %s", messages(found))
 		}
 		all := ""
 		for _, e := range found {
 			all += string(get(t, in, e["id"]).Raw)
 		}
-		for _, secret := range []string{"sesame", "c2VzYW1l", in.Key[len("pr_live_0123456789_"):], hook.Text("secret"), hook.Text("signing_secret")} {
+		for _, secret := range []string{"sesame", "c2VzYW1l", in.Key[len("pr_live_0123456789_"):], hook.Text("secret"), hook.Text("signing_secret"), token} {
 			if secret != "" && strings.Contains(all, secret) {
 				t.Errorf("%q is kept", secret)
 			}

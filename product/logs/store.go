@@ -56,36 +56,53 @@ func selectEntry(tx *db.Tx, ws space.ID, id ID) (Entry, error) {
 		WHERE workspace_id = $1 AND id = $2`, ws, id)
 }
 
-// selectMails returns the entries of mails, to tell how these stand.
-func selectMails(tx *db.Tx, ws space.ID, ids []string) (map[string]Entry, error) {
-	rows, err := db.All(tx, scanEntry, `
+// selectEntryOf returns the entry of a mail by the id of that.
+func selectEntryOf(tx *db.Tx, ws space.ID, mail string) (Entry, error) {
+	return db.One(tx, scanEntry, `
 		SELECT `+columns+` FROM log_entry
-		WHERE workspace_id = $1 AND id {in $2}`, ws, ids)
-	mails := map[string]Entry{}
-	for _, e := range rows {
-		mails[string(e.ID)] = e
-	}
-	return mails, err
+		WHERE workspace_id = $1 AND email_id = $2 AND kind = 'email'`, ws, mail)
+}
+
+// selectMails returns the entries of mails by the ids of these, to tell how they stand.
+func selectMails(tx *db.Tx, ws space.ID, ids []string) (map[string]Entry, error) {
+	return byMail(tx, ws, ids, columns, scanEntry)
 }
 
 // selectStates tells how mails stand as far as the tape knows.
-func selectStates(tx *db.Tx, ws space.ID, ids []ID) (map[ID]*Entry, error) {
-	rows, err := db.All(tx, func(s db.Scanner) (Entry, error) {
-		var e Entry
-		err := s.Scan(&e.ID, &e.Workspace, &e.Status, &e.Recipients)
-		return e, err
-	}, `
-		SELECT id, workspace_id, status, recipients FROM log_entry
-		WHERE workspace_id = $1 AND id {in $2}`, ws, ids)
-	found := map[ID]*Entry{}
-	for i := range rows {
-		found[rows[i].ID] = &rows[i]
+func selectStates(tx *db.Tx, ws space.ID, ids []string) (map[string]Entry, error) {
+	return byMail(tx, ws, ids, "id, workspace_id, email_id, status, recipients", func(s db.Scanner) (e Entry, err error) {
+		return e, s.Scan(&e.ID, &e.Workspace, &e.Email, &e.Status, &e.Recipients)
+	})
+}
+
+// byMail looks for the entries of mails under the ids of these, and only for the others by what they tell of: few have an id of their own.
+func byMail(tx *db.Tx, ws space.ID, ids []string, what string, scan func(db.Scanner) (Entry, error)) (map[string]Entry, error) {
+	found := map[string]Entry{}
+	for _, column := range []string{"id", "email_id"} {
+		var missing []string
+		for _, id := range ids {
+			if _, ok := found[id]; !ok {
+				missing = append(missing, id)
+			}
+		}
+		if len(missing) == 0 {
+			return found, nil
+		}
+		rows, err := db.All(tx, scan, `
+		SELECT `+what+` FROM log_entry
+		WHERE workspace_id = $1 AND `+column+` {in $2} AND kind = 'email'`, ws, missing)
+		if err != nil {
+			return nil, err
+		}
+		for _, e := range rows {
+			found[e.Email] = e
+		}
 	}
-	return found, err
+	return found, nil
 }
 
 // updateStates writes how entries stand, in the order of their ids so that two nodes cannot wait for each other.
-func updateStates(tx *db.Tx, entries map[ID]*Entry) error {
+func updateStates(tx *db.Tx, entries map[ID]Entry) error {
 	rows := make([][]any, 0, len(entries))
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
 		e := entries[id]
