@@ -100,6 +100,19 @@ func TestReportsToStrangersLandInTheMailbox(t *testing.T) {
 	}
 }
 
+func TestNobodyComplainsAboutAComplaint(t *testing.T) {
+	t.Parallel()
+	b := openBox(t)
+	b.mustSend(smtp.Envelope{From: "complaints@example.test", To: []string{"complain@stranger.test"}}, letter)
+
+	b.clock.move(3 * time.Second)
+	b.Settle()
+
+	if got := b.messages("complaints@example.test"); len(got) != 0 {
+		t.Fatalf("%+v", got)
+	}
+}
+
 const page = "From: <ann@acme.test>\r\nSubject: x\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=a\r\n\r\n" +
 	"--a\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\nSee http://plain.test/\r\n" +
 	"--b\r\nContent-Type: text/html; charset=utf-8\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\n" +

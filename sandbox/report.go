@@ -37,10 +37,13 @@ func (s *Sandbox) bounce(ctx context.Context, sender, recipient string, reply sm
 	return s.post(ctx, smtp.Envelope{To: []string{sender}}, r.bytes())
 }
 
+// complainer is who sends complaints, at every provider.
+const complainer = "complaints"
+
 // complain tells the sender that the recipient called the message spam (RFC 5965).
 func (s *Sandbox) complain(ctx context.Context, m *entry, recipient string, raw []byte) error {
 	domain := domainOf(recipient)
-	r := s.newReport("feedback-report", "complaints@"+domain, m.From, "Abuse report")
+	r := s.newReport("feedback-report", complainer+"@"+domain, m.From, "Abuse report")
 	r.part("text/plain; charset=utf-8",
 		"This is an abuse report for a message received from IP "+m.RemoteIP+" on "+m.ReceivedAt.Format(time.RFC1123Z)+".")
 	r.part("message/feedback-report",
@@ -54,7 +57,7 @@ func (s *Sandbox) complain(ctx context.Context, m *entry, recipient string, raw 
 		"Source-IP: "+m.RemoteIP,
 		"Incidents: 1")
 	r.part("message/rfc822", strings.TrimRight(string(raw), "\r\n"))
-	return s.post(ctx, smtp.Envelope{From: "complaints@" + domain, To: []string{m.From}}, r.bytes())
+	return s.post(ctx, smtp.Envelope{From: complainer + "@" + domain, To: []string{m.From}}, r.bytes())
 }
 
 func domainOf(recipient string) string {

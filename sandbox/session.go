@@ -43,8 +43,11 @@ func (s *session) Mail(_ context.Context, from smtp.Path, _ smtp.MailParams) *sm
 	return nil
 }
 
-// Rcpt decides by the recipient's provider and mood. A bounce has no return path, so its recipients are always calm: a mood
-// that answers mail with mail would otherwise answer itself.
+// isReport reports whether the message is a bounce or a complaint. Its recipients are always calm: a mood that answers mail with
+// mail would otherwise answer itself.
+func (s *session) isReport() bool { return s.from.IsNull() || s.from.Local == complainer }
+
+// Rcpt decides by the recipient's provider and mood.
 func (s *session) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp.Reply {
 	if s.box.isOurs(s.box.zone.mailHost(to.Domain)) {
 		s.relayed = append(s.relayed, to)
@@ -53,7 +56,7 @@ func (s *session) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp
 	if refusal := s.overLimit(providerOf(to)); refusal != nil {
 		return refusal
 	}
-	if !s.from.IsNull() {
+	if !s.isReport() {
 		if refusal := s.refusal(moodOf(to.Local), to); refusal != nil {
 			return refusal
 		}
@@ -94,7 +97,7 @@ func (s *session) Data(ctx context.Context, r io.Reader) *smtp.Reply {
 
 func (s *session) any(m mood) bool {
 	for _, to := range s.accepted {
-		if !s.from.IsNull() && moodOf(to.Local) == m {
+		if !s.isReport() && moodOf(to.Local) == m {
 			return true
 		}
 	}
@@ -121,7 +124,7 @@ func (s *session) store(raw []byte) *smtp.Reply {
 		if _, counted := s.delivered[name]; counted {
 			s.delivered[name]++
 		}
-		if !s.from.IsNull() {
+		if !s.isReport() {
 			s.box.react(m.ID, byProvider[name])
 		}
 	}
