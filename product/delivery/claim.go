@@ -86,7 +86,7 @@ func (s *Service) orderClaims(now time.Time) order {
 	}
 	s.desk.restHanded(now)
 	for flow, until := range s.desk.full {
-		if until.After(now) {
+		if left := until.Sub(now); left > 0 && left <= fullPause { // more than that if the clock was set back
 			o.full[flow] = until
 		} else {
 			delete(s.desk.full, flow)

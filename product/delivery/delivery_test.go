@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"postrider/app/apptest"
 	"postrider/product/apikey"
 	"postrider/product/delivery"
+	"postrider/world"
 )
 
 // story returns the types of the timeline of an email, in order.
@@ -107,8 +109,8 @@ func TestMailboxThatIsFullIsBelievedThreeTimes(t *testing.T) {
 	id := in.Send("full@example.net")
 	for range 2 {
 		in.Deliver()
-		if status := in.Email(id).Text("status"); status != "sending" {
-			t.Fatalf("status %s after a refusal that may pass", status)
+		if outcome, _ := lastAttempt(t, in, id); in.Email(id).Text("status") != "sending" || outcome != "deferred" {
+			t.Fatalf("status %s after a refusal that may pass: %s", in.Email(id).Text("status"), outcome)
 		}
 		in.Clock.Advance(10 * time.Minute)
 	}
@@ -151,6 +153,35 @@ func TestDomainThatDoesNotExistIsGivenAnHour(t *testing.T) {
 			t.Errorf("%s", entry.Raw)
 		}
 	})
+}
+
+// moody is a network whose name servers change what they say of moody.test.
+type moody struct {
+	*roads
+	says error
+}
+
+func (m *moody) MX(context.Context, string) ([]world.MX, world.Answer, error) {
+	return nil, world.Answer{}, m.says
+}
+
+func TestADomainThatWasThereBetweenIsGivenAnotherHour(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	m := &moody{roads: newRoads(in.App.World)}
+	n := newNodeIn(t, in, m, m.roads)
+	id := in.Send("ann@moody.test")
+	for _, m.says = range []error{world.ErrNoName, world.ErrUnanswered, world.ErrNoName} {
+		n.deliver()
+		if status := in.Email(id).Text("status"); status != "sending" {
+			t.Fatalf("%s after %v", status, said(in, id))
+		}
+		in.Clock.Advance(2 * time.Hour)
+	}
+	n.deliver()
+	if status := in.Email(id).Text("status"); status != "bounced" {
+		t.Errorf("%s after %v", status, said(in, id))
+	}
 }
 
 func TestAnEmailTellsTheNodeThatTriedItLast(t *testing.T) {
@@ -258,6 +289,56 @@ func TestServersInOurOwnNetworkAreRefused(t *testing.T) {
 	record := in.Email(id)
 	if record.Text("status") != "bounced" || !strings.Contains(record.Text("failure", "message"), "private address") || len(in.Mailbox("ann@example.net")) != 0 {
 		t.Fatalf("%s: %s", record.Text("status"), record.Text("failure", "message"))
+	}
+}
+
+// mixed is a network in which the server of mixed.test has an address in ours besides one on the internet.
+type mixed struct{ *roads }
+
+var publicAddr = netip.MustParseAddr("9.9.9.9")
+
+func (m mixed) MX(context.Context, string) ([]world.MX, world.Answer, error) {
+	return []world.MX{{Host: "mx.mixed.test", Preference: 10}}, world.Answer{}, nil
+}
+
+func (m mixed) IP(context.Context, string) ([]netip.Addr, world.Answer, error) {
+	return []netip.Addr{liveAddr, publicAddr}, world.Answer{}, nil
+}
+
+func TestAnAddressInOurOwnNetworkIsNotReachedBesideAnother(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	m := mixed{newRoads(in.App.World)}
+	m.down[publicAddr] = true
+	n := newNodeIn(t, in, m, m.roads, func(c *delivery.Config) { c.AllowPrivate = false })
+	id := in.Send("ann@mixed.test")
+	n.deliver()
+	if m.dialled(liveAddr) != 0 || m.dialled(publicAddr) == 0 || in.Email(id).Text("status") != "sending" {
+		t.Errorf("our own address was called %d times, the other %d times, the mail is %s", m.dialled(liveAddr), m.dialled(publicAddr), in.Email(id).Text("status"))
+	}
+}
+
+// hydra is a network in which a server has ever more addresses.
+type hydra struct{ mixed }
+
+func (h hydra) IP(context.Context, string) ([]netip.Addr, world.Answer, error) {
+	var all []netip.Addr
+	for n := range byte(40) {
+		all = append(all, netip.AddrFrom4([4]byte{127, 0, 9, n}))
+		h.down[all[n]] = true
+	}
+	return all, world.Answer{}, nil
+}
+
+func TestAnAttemptKnocksAtAFewDoorsOnly(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	h := hydra{mixed{newRoads(in.App.World)}}
+	n := newNodeIn(t, in, h, h.roads)
+	id := in.Send("ann@hydra.test")
+	n.deliver()
+	if len(h.dials) != 5 || len(attempts(in, id)) != 1 {
+		t.Errorf("%d doors in %d attempts", len(h.dials), len(attempts(in, id)))
 	}
 }
 
@@ -415,6 +496,76 @@ func TestMailOfAWorkerLostBeforeItBeganCostsNoAttempt(t *testing.T) {
 		}
 		if received := in.Mailbox("ann@example.net"); len(received) != 1 {
 			t.Fatalf("%d copies", len(received))
+		}
+	})
+}
+
+func TestANodeThatWasTakenForDeadBeginsNothingThatAnotherHas(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@example.net")
+		late := newNode(t, in)
+		late.step() // it has claimed it, and begun nothing
+		outliveLeases(t, in)
+		if _, err := in.App.Delivery.Step(t.Context()); err != nil { // another has claimed it
+			t.Fatal(err)
+		}
+		late.deliver()
+		if status := in.Email(id).Text("status"); status != "queued" {
+			t.Fatalf("%s by a node that has lost its lease", status)
+		}
+		in.Deliver()
+		if received := in.Mailbox("ann@example.net"); len(received) != 1 || len(attempts(in, id)) != 1 {
+			t.Errorf("%d copies after %v", len(received), attempts(in, id))
+		}
+	})
+}
+
+func TestWhatANodeThatWasTakenForDeadHasHeardIsNotToldTwice(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("busy@example.net")
+		late := newNode(t, in)
+		late.step()
+		late.step() // it was deferred, and that is not yet written down
+		outliveLeases(t, in)
+		in.Deliver()
+		before := in.Email(id).Text("next_attempt_at")
+		late.deliver()
+		made := attempts(in, id)
+		if len(made) != 2 || made[0]["ambiguous"] != true || in.Email(id).Text("next_attempt_at") != before {
+			t.Errorf("next at %s, was %s, after %v", in.Email(id).Text("next_attempt_at"), before, made)
+		}
+	})
+}
+
+func TestAbandonedMailIsFreedThoughTheClockWasSetBack(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	outliveLeases(t, in)
+	for _, jump := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
+		in.Clock.Advance(jump)
+		if _, err := in.App.Delivery.RenewLeases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id := in.Send("ann@example.net")
+	newNode(t, in).step() // it claims, and vanishes
+	outliveLeases(t, in)
+	in.Deliver()
+	if status := in.Email(id).Text("status"); status != "delivered" {
+		t.Errorf("%s after its node has vanished", status)
+	}
+}
+
+func TestANodeThatIsStartedAgainGoesOnAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@example.net")
+		newNode(t, in).step() // it claims, and is killed
+		newNode(t, in).deliver()
+		if status := in.Email(id).Text("status"); status != "delivered" {
+			t.Errorf("%s after the node of the same name was started", status)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"bufio"
 	"cmp"
 	"compress/gzip"
 	"context"
@@ -12,8 +13,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -404,4 +408,128 @@ func TestADomainThatAsksIsToldHowItsEncryptionWorked(t *testing.T) {
 			t.Errorf("%+v", report)
 		}
 	})
+}
+
+// lax is that network with another domain, lax.test, which has the same server and wishes nothing.
+type lax struct{ *guarded }
+
+func (l lax) MX(ctx context.Context, name string) ([]world.MX, world.Answer, error) {
+	if name == "lax.test" {
+		name = "guarded.test"
+	}
+	return l.guarded.MX(ctx, name)
+}
+
+func TestAnOpenConversationInTheClearIsNotUsedForADomainThatEnforcesEncryption(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	g := newGuarded(t, in.App.World)
+	n := newNodeIn(t, in, lax{g}, g.roads, func(c *delivery.Config) { c.Roots = g.authority.Pool() })
+	g.show(tls.Certificate{})
+	g.record, g.policy = "v=STSv1; id=1;", enforcing
+	open := in.Send("ann@lax.test")
+	n.deliver()
+	if status := in.Email(open).Text("status"); status != "delivered" || g.open != 1 {
+		t.Fatalf("%s, %d conversations are open", status, g.open)
+	}
+	for range 5 {
+		refused := in.Send("ann@guarded.test")
+		n.deliver()
+		if outcome, _ := lastAttempt(t, in, refused); outcome != "tls_failed" || g.received() != 1 {
+			t.Fatalf("%s, %d received", outcome, g.received())
+		}
+	}
+	other := in.Send("ann@lax.test")
+	n.deliver()
+	if status := in.Email(other).Text("status"); status != "delivered" {
+		t.Errorf("what one domain wishes holds up the mail of another: %s", status)
+	}
+}
+
+func TestAProviderThatTakesNoMailInTheClearIsSentNone(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	path := filepath.Join(t.TempDir(), "providers.toml")
+	if err := os.WriteFile(path, []byte("[[provider]]\nname = \"guarded\"\nmx = [\"guarded.test\"]\ntls = \"required\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	providers, err := delivery.ReadProviders(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, g := guardedNode(t, in, func(c *delivery.Config) { c.Providers = providers })
+	g.show(tls.Certificate{})
+	id := in.Send("ann@guarded.test")
+	n.deliver()
+	if outcome, _ := lastAttempt(t, in, id); outcome != "tls_failed" || g.received() != 0 {
+		t.Errorf("%s, %d received", outcome, g.received())
+	}
+}
+
+// startDecliner runs a server that offers encryption and then declines it, as somebody in between would. It counts what it takes.
+func startDecliner(t *testing.T) (address string, taken *atomic.Int64) {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	taken = &atomic.Int64{}
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go decline(conn, taken)
+		}
+	}()
+	return listener.Addr().String(), taken
+}
+
+func decline(conn net.Conn, taken *atomic.Int64) {
+	defer conn.Close()
+	fmt.Fprint(conn, "220 mx.peer.test\r\n")
+	lines, inside := bufio.NewScanner(conn), false
+	for lines.Scan() {
+		word, _, _ := strings.Cut(strings.ToUpper(lines.Text()), " ")
+		answer := "250 2.0.0 ok"
+		switch {
+		case inside && word == ".":
+			inside = false
+			taken.Add(1)
+		case inside:
+			continue
+		case word == "EHLO":
+			answer = "250-mx.peer.test\r\n250 STARTTLS"
+		case word == "STARTTLS":
+			answer = "454 4.7.0 TLS not available"
+		case word == "DATA":
+			answer, inside = "354 go on", true
+		}
+		if _, err := fmt.Fprint(conn, answer+"\r\n"); err != nil {
+			return
+		}
+	}
+}
+
+func TestEncryptionThatIsDeclinedIsDoneWithoutUnlessTheSenderForbids(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	registered := in.Must(201, http.MethodPost, "/domains", map[string]any{"domain": "strict.test", "tls": "enforced"})
+	if err := in.Sandbox.Publish(t.Context(), "strict.test"); err != nil {
+		t.Fatal(err)
+	}
+	in.Must(200, http.MethodPost, "/domains/"+registered.Text("id")+"/verify", nil)
+	address, taken := startDecliner(t)
+	n, _ := newPeering(t, in, address)
+	lenient := in.Send("ann@peer.test")
+	strict := in.Must(202, http.MethodPost, "/emails", map[string]any{"from": "hello@strict.test", "to": "ann@peer.test", "subject": "Hello", "text": "Hello"}).Text("id")
+	n.deliver()
+	if status, facts := lastAttempt(t, in, lenient); status != "accepted" || facts["used"] != false {
+		t.Errorf("lenient: %s %v", status, facts)
+	}
+	if outcome, _ := lastAttempt(t, in, strict); in.Email(strict).Text("status") != "sending" || outcome != "tls_failed" && outcome != "deferred" || taken.Load() != 1 {
+		t.Errorf("strict: %s, the server has %d messages", outcome, taken.Load())
+	}
 }

@@ -48,6 +48,8 @@ func (r *roads) MX(ctx context.Context, name string) ([]world.MX, world.Answer, 
 	switch name {
 	case "two.test":
 		return []world.MX{{Host: "dead.two.test", Preference: 10}, {Host: "mx.two.test", Preference: 20}}, world.Answer{}, nil
+	case "one.test":
+		return []world.MX{{Host: "dead.two.test", Preference: 10}}, world.Answer{}, nil
 	case "dead.test":
 		return []world.MX{{Host: "dead.mx.test", Preference: 10}}, world.Answer{}, nil
 	case "loop.test":

@@ -243,10 +243,24 @@ func TestTheNextServerIsTriedWhenOneIsDown(t *testing.T) {
 		}
 		list, _ := in.Call(http.MethodGet, "/emails/"+ids[0]+"/attempts", nil).Body["data"].([]any)
 		attempt, _ := list[0].(map[string]any)
-		if attempt["mx_host"] != "mx.two.test" {
+		if attempt["mx_host"] != "mx.two.test" || attempt["next_attempt_at"] != nil || attempt["classification"] != nil {
 			t.Errorf("%v", attempt)
 		}
 	})
+}
+
+// Domains are of one site if their best servers are the same. What one has in reserve is not the other's.
+func TestAnOpenConversationWithTheReserveOfOneDomainIsNotUsedForAnother(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	n := newNode(t, in)
+	two := in.Send("ann@two.test")
+	n.deliver()
+	one := in.Send("ann@one.test")
+	n.deliver()
+	if in.Email(two).Text("status") != "delivered" || in.Email(one).Text("status") != "sending" || len(in.Mailbox("ann@one.test")) != 0 {
+		t.Errorf("two.test %s, one.test %s: %v", in.Email(two).Text("status"), in.Email(one).Text("status"), said(in, one))
+	}
 }
 
 func TestMailForOurselvesIsNotSentInCircles(t *testing.T) {
@@ -386,6 +400,62 @@ func TestAnOperatorsFileIsLaidOverTheShippedProviders(t *testing.T) {
 	}
 	if _, err := delivery.ReadProviders(path); err == nil || !strings.Contains(err.Error(), path) {
 		t.Fatalf("%v", err)
+	}
+}
+
+func TestMailThatDoesNotFitStaysInTheQueueAndIsFetchedWhenThereIsRoom(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		n := newNode(t, in, func(c *delivery.Config) { c.MaxHeld = 10 })
+		ids := sendMany(t, in, in.Key, "hello@acme.test", 40, users)
+		n.step() // it has claimed what it has room for
+		in.Deliver()
+		if states, _ := fates(in, ids); states["delivered"] != 30 {
+			t.Fatalf("a node with room for 10 of 40 has left %d to another", states["delivered"])
+		}
+		ids, began := append(ids, sendMany(t, in, in.Key, "hello@acme.test", 30, users)...), in.Clock.Now()
+		n.deliver()
+		if states, attempts := fates(in, ids); states["delivered"] != 70 || attempts != 70 || in.Clock.Now().Sub(began) > 5*time.Minute {
+			t.Errorf("%v after %d attempts and %s", states, attempts, in.Clock.Now().Sub(began))
+		}
+	})
+}
+
+func TestMailForAStoppedPathEndsWhenItIsTooOld(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	n := newNode(t, in)
+	if status, answer := n.ask(http.MethodPost, "/delivery/paths/suspend", map[string]any{"site": exampleSite, "for": "240h", "reason": "a test"}); status != http.StatusOK {
+		t.Fatalf("%d %v", status, answer)
+	}
+	id := in.Send("ann@example.net")
+	n.deliver()
+	in.Clock.Advance(72*time.Hour + time.Minute)
+	n.deliver()
+	n.deliver()
+	if record := in.Email(id); record.Text("status") != "failed" || record.Text("failure", "reason") != "delivery_expired" {
+		t.Errorf("%s %s", record.Text("status"), record.Text("failure", "reason"))
+	}
+}
+
+func TestAConnectionWhoseLastMessageIsNotSentIsClosed(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	n := newNode(t, in)
+	order := map[string]any{"site": exampleSite, "for": "24h", "reason": "a test", "limits": map[string]any{"max_connections": 1, "messages_per_connection": 2}}
+	if status, answer := n.ask(http.MethodPost, "/delivery/paths/adjust", order); status != http.StatusOK {
+		t.Fatalf("%d %v", status, answer)
+	}
+	first := in.Send("user0@example.net")
+	n.deliver()
+	if in.Email(first).Text("status") != "delivered" || n.roads.open != 1 {
+		t.Fatalf("%s, %d connections open", in.Email(first).Text("status"), n.roads.open)
+	}
+	second := in.Send("user1@example.net")
+	in.Must(http.StatusCreated, http.MethodPost, "/suppressions", map[string]any{"email": "user1@example.net"})
+	n.deliver()
+	if in.Email(second).Text("status") != "suppressed" || n.roads.open != 0 {
+		t.Errorf("%s, %d connections open", in.Email(second).Text("status"), n.roads.open)
 	}
 }
 

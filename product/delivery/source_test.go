@@ -247,11 +247,17 @@ warmup = { started = %s, caps = [5, 20] }
 		if states, attempts := fates(in, ids); states["queued"] != 15 || attempts != 5 {
 			t.Fatalf("what waits: %v after %d attempts", states, attempts)
 		}
+		more := sendMany(t, in, in.Key, "hello@acme.test", 3, users)
+		n.deliver()
+		if from := cameFrom(in, more); len(from) != 0 && in.Clock.Now().UTC().Day() == today.Day() {
+			t.Fatalf("later on the first day: %v", from)
+		}
+		ids = append(ids, more...)
 		for range 30 {
 			in.Clock.Advance(time.Hour)
 			n.deliver()
 		}
-		if from := cameFrom(in, ids); from["new.test"] != 20 {
+		if from := cameFrom(in, ids); from["new.test"] != len(ids) {
 			t.Errorf("on the second day: %v", from)
 		}
 	})
