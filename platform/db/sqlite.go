@@ -29,8 +29,10 @@ type sqliteEngine struct {
 	waiting chan *waitingWrite
 	commits *atomic.Int64
 	fault   func() error
+	log     *checkpointer
 
 	closing sync.Once
+	working sync.WaitGroup
 	closed  chan struct{} // closed when no new write is taken
 	done    chan struct{} // closed when the writer has ended
 }
@@ -53,9 +55,9 @@ func openSQLite(ctx context.Context, config Config, commits *atomic.Int64) (*sql
 	if err != nil {
 		return nil, err
 	}
-	file.Close()
 	handle, err := sql.Open("sqlite", sqliteAddress(path))
 	if err != nil {
+		file.Close()
 		return nil, err
 	}
 	e := &sqliteEngine{
@@ -67,20 +69,20 @@ func openSQLite(ctx context.Context, config Config, commits *atomic.Int64) (*sql
 		closed:  make(chan struct{}),
 		done:    make(chan struct{}),
 	}
+	e.log = &checkpointer{connect: e.connect, file: file, news: make(chan struct{}, 1)}
 	writer, err := e.connect(ctx, writerCache)
 	if err != nil {
-		handle.Close()
-		return nil, err
+		return nil, errors.Join(err, e.release())
 	}
 	for range cap(e.readers) {
 		reader, err := e.connect(ctx, readerCache)
 		if err != nil {
-			handle.Close()
-			return nil, err
+			return nil, errors.Join(err, e.release())
 		}
 		e.readers <- reader
 	}
-	go e.writeLoop(writer)
+	e.working.Go(func() { e.writeLoop(writer) })
+	e.working.Go(func() { e.log.run(e.closed) })
 	return e, nil
 }
 
@@ -88,7 +90,7 @@ func openSQLite(ctx context.Context, config Config, commits *atomic.Int64) (*sql
 func sqliteAddress(path string) string {
 	options := url.Values{"_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", busyMillis), "journal_mode(WAL)", "synchronous(FULL)", "foreign_keys(1)",
-		"temp_store(MEMORY)", "wal_autocheckpoint(4000)", "journal_size_limit(67108864)",
+		"temp_store(MEMORY)", fmt.Sprintf("wal_autocheckpoint(%d)", foldByWriter), "journal_size_limit(67108864)",
 	}}
 	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options.Encode()
 }
@@ -234,6 +236,7 @@ func (e *sqliteEngine) commitGroup(conn *sqliteConn, group []*waitingWrite) {
 		return
 	}
 	e.commits.Add(1)
+	e.log.committed()
 	answer(nil)
 }
 
@@ -267,14 +270,18 @@ func (e *sqliteEngine) ping(ctx context.Context) error {
 }
 
 // close waits for reads and writes under way, so that SQLite can fold its log into the file.
-func (e *sqliteEngine) close() error {
+func (e *sqliteEngine) close() (err error) {
 	e.closing.Do(func() {
 		close(e.closed)
 		for range cap(e.readers) {
 			reader := <-e.readers
 			reader.close()
 		}
+		e.working.Wait()
+		err = e.release()
 	})
-	<-e.done
-	return e.handle.Close()
+	return err
 }
+
+// release gives up the files, that of the checkpointer last.
+func (e *sqliteEngine) release() error { return errors.Join(e.handle.Close(), e.log.file.Close()) }
