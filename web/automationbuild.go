@@ -112,7 +112,7 @@ func (v *visit) showBuilder(status int, a automationRecord, wrong *problem) erro
 	}
 	f.problems, f.current = wrong, cmp.Or(v.value("key"), v.value("step"), v.query("step"))
 	p := builderPage{automationHead: v.automationHead(a, "build"), Definition: definitionText(a.Definition)}
-	p.shell = p.with("flow.js")
+	p.shell = p.with("flow.js", "unsaved.js")
 	p.Problem, p.Wrong = wrong, keepWrong(wrong)
 	p.Tree = f.grow(a.Definition)
 	if gap := p.Tree.Gap(orElse(v.value("add"), v.query("add"))); gap != nil && p.Editable {

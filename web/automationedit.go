@@ -94,7 +94,7 @@ func (v *visit) showText(a automationRecord, text string, wrong *problem) error 
 		return err
 	}
 	p := builderPage{automationHead: v.automationHead(a, "build"), Definition: text, Tree: f.grow(a.Definition)}
-	p.shell = p.with("flow.js")
+	p.shell = p.with("flow.js", "unsaved.js")
 	p.Problem = wrong
 	return v.showStatus(wrong.Status, "automations/build", p)
 }

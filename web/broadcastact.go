@@ -81,12 +81,19 @@ func testBroadcast(v *visit) error {
 	} else {
 		body["html"], body["text"] = b.HTML, b.Text
 	}
-	if err := v.send(http.MethodPost, path, body, nil); err != nil {
+	step := "edit"
+	if v.value("back") == "review" {
+		step = "review"
+	}
+	err = v.send(http.MethodPost, path, body, nil)
+	if wrong := refusal(err); wrong != nil && b.open() {
+		if step == "review" {
+			return v.review(wrong.Status, wrong)
+		}
+		return v.compose(wrong.Status, b, wrong)
+	}
+	if err != nil {
 		return err
 	}
-	back := v.link("broadcasts", b.ID, "edit")
-	if v.value("back") == "review" {
-		back = v.link("broadcasts", b.ID, "review")
-	}
-	return v.redirect(back, fmt.Sprintf("Test sent to %s.", strings.Join(to, ", ")))
+	return v.redirect(v.link("broadcasts", b.ID, step), fmt.Sprintf("Test sent to %s.", strings.Join(to, ", ")))
 }

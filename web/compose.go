@@ -32,6 +32,8 @@ type composePage struct {
 	Trail      []trailStep
 	Action     string
 	Problem    *problem
+	// Unsaved tells that the page shows what was refused, and not what is stored.
+	Unsaved bool
 }
 
 // trailStep is a part of the work on a broadcast. The parts can be done in any order.
@@ -78,11 +80,12 @@ func showEditBroadcast(v *visit) error {
 
 // compose draws the form for a broadcast, saved or not.
 func (v *visit) compose(status int, b broadcastRecord, wrong *problem) error {
-	p := composePage{Broadcast: b, ReplyTo: strings.Join(b.ReplyTo, ", "), Own: b.TemplateID == "", Later: b.ScheduledAt != nil, TestTo: v.session.User.Email, Action: v.r.URL.Path, Problem: wrong}
+	p := composePage{Broadcast: b, ReplyTo: strings.Join(b.ReplyTo, ", "), Own: b.TemplateID == "", Later: b.ScheduledAt != nil, TestTo: orElse(v.value("to"), v.session.User.Email), Action: v.r.URL.Path, Problem: wrong}
 	if p.shell = v.broadcastShell("New broadcast"); b.ID != "" {
-		p.shell, p.Saved = v.broadcastShell(b.title()), v.ago(b.UpdatedAt)
+		p.shell, p.Saved, p.Action = v.broadcastShell(b.title()), v.ago(b.UpdatedAt), v.link("broadcasts", b.ID, "edit")
 	}
-	p.shell = p.with("redraw.js")
+	p.Unsaved = wrong != nil && p.Action == v.r.URL.Path
+	p.shell = p.with("redraw.js", "unsaved.js")
 	v.addOptions(&p)
 	if b.ScheduledAt != nil {
 		p.When, p.Zones = b.ScheduledAt.In(v.zone()).Format(momentLayout), v.inZones(*b.ScheduledAt)

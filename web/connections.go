@@ -13,8 +13,10 @@ type connectionsPage struct {
 	Connections []connectionRow
 	Relay       relayForm
 	HasRelay    bool
-	Problem     *problem
-	At          string
+	// Name is that of an account which was refused.
+	Name    string
+	Problem *problem
+	At      string
 }
 
 type connectionRow struct {
@@ -77,7 +79,7 @@ func (v *visit) connectionRefused(form string, err error, change func(*connectio
 func addConnection(v *visit) error {
 	err := v.send(http.MethodPost, v.home("dns-connections"), map[string]string{"provider": "cloudflare", "name": v.value("name"), "api_token": v.value("api_token")}, nil)
 	if err != nil {
-		return v.connectionRefused("dns", err, func(*connectionsPage) {})
+		return v.connectionRefused("dns", err, func(p *connectionsPage) { p.Name = v.value("name") })
 	}
 	return v.redirect(v.link("settings", "connections"), "Connected. The records of a domain can be published from its page now.")
 }

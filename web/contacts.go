@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -117,9 +118,7 @@ func (v *visit) contactRows(query url.Values) ([]contactRow, pager, error) {
 	if query.Get("limit") == "" {
 		query.Set("limit", "50")
 	}
-	if offset := v.query("offset"); offset != "" {
-		query.Set("offset", offset)
-	}
+	query.Set("offset", strconv.Itoa(v.offset()))
 	var found listOf[contactRecord]
 	if err := v.get("/v1/audience/contacts", query, &found); err != nil {
 		return nil, pager{}, err

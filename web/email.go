@@ -26,9 +26,11 @@ type emailPage struct {
 	Facts      []fact
 	Why        *bounce
 	Shared     string
-	// Scheduled tells that it can still be moved or cancelled, and when it goes out.
-	Scheduled moment
-	Problem   *problem
+	// Zones tell when it goes out, by several clocks, as long as it can still be moved or cancelled; When is the time that the form
+	// to move it shows.
+	Zones   []string
+	When    string
+	Problem *problem
 }
 
 // tab is one view of a record.
@@ -124,7 +126,7 @@ func (v *visit) describe(p *emailPage, tried []attemptRecord) {
 	p.Email.From, p.Email.Subject = visible(e.From), subject
 	p.At, p.Sentence = v.moment(e.CreatedAt), sentences[e.Status]
 	if e.Status == "scheduled" && e.ScheduledAt != nil {
-		p.Scheduled = v.ago(*e.ScheduledAt)
+		p.Zones, p.When = v.inZones(*e.ScheduledAt), orElse(v.value("scheduled_at"), e.ScheduledAt.In(v.zone()).Format(momentLayout))
 	}
 	here := v.link("emails", e.ID)
 	for _, t := range []tab{{Name: "", Label: "Timeline"}, {Name: "preview", Label: "Preview"}, {Name: "source", Label: "Headers and source"},
@@ -148,13 +150,23 @@ func (v *visit) describe(p *emailPage, tried []attemptRecord) {
 	}
 	for i := len(e.Timeline) - 1; i >= 0; i-- {
 		t := e.Timeline[i]
-		p.Timeline = append(p.Timeline, happening{State: t.Status, Title: titleOf(t.Type, t.Status), Text: visible(t.Message), Recipient: t.Recipient, At: v.exact(t.OccurredAt)})
+		p.Timeline = append(p.Timeline, happening{State: t.Status, Title: titleOf(t.Type, t.Status), Text: v.timely(visible(t.Message)), Recipient: t.Recipient, At: v.exact(t.OccurredAt)})
 	}
 	for _, a := range tried {
 		p.Attempts = append(p.Attempts, v.attemptRow(a))
 	}
 	p.Phases, p.Took = phases(e, tried)
 	p.Facts = v.emailFacts(e)
+}
+
+// timely writes the time that a message of the API tells as the clocks of the visitor show it.
+func (v *visit) timely(message string) string {
+	const scheduled = "Scheduled for "
+	at, err := time.Parse(scheduled+time.RFC3339+".", message)
+	if err != nil {
+		return message
+	}
+	return scheduled + v.inZones(at)[0] + "."
 }
 
 // titleOf names what happened: by its state if it led to one, else by its type.

@@ -33,6 +33,8 @@ type emailRows struct {
 	Rows []emailRow
 	// Older is where the next page is; empty at the end.
 	Older string
+	// First is the first page, where this one is past the end.
+	First string
 }
 
 // Filtered tells whether the list shows a choice of all emails.
@@ -110,6 +112,11 @@ func (v *visit) emailRows(query url.Values) (emailRows, error) {
 		older := v.r.URL.Query()
 		older.Set("cursor", *list.NextCursor)
 		rows.Older = v.r.URL.Path + "?" + older.Encode()
+	}
+	if query.Has("cursor") && len(list.Data) == 0 {
+		first := v.r.URL.Query()
+		first.Del("cursor")
+		rows.First = v.r.URL.Path + "?" + first.Encode()
 	}
 	return rows, nil
 }

@@ -34,7 +34,14 @@ type switchPage struct {
 	Next  string
 }
 
+// otherWorkspace is the code of a form that came from a page of a workspace which its session has left since, in another tab.
+const otherWorkspace = "other_workspace"
+
+// offerWorkspace offers to go where a link leads. A form would be lost on the way there.
 func (v *visit) offerWorkspace(other workspaceName) error {
+	if v.r.Method != http.MethodGet {
+		return &problem{Status: http.StatusConflict, Code: otherWorkspace, Message: "This belongs to " + visible(other.Name) + ", which you have left in another tab. Nothing was changed."}
+	}
 	return v.show("home/switch", switchPage{v.shell("Another workspace", ""), other, v.r.URL.RequestURI()})
 }
 

@@ -65,7 +65,7 @@ func (v *visit) receivedPage() (receivedPage, error) {
 	}
 	m := p.Message
 	subject := subjectOrNone(m.Subject)
-	p.shell = v.shell(subject, "inbox").under(crumb{"Inbox", v.link("inbox")}).with("inbox.css")
+	p.shell = v.shell(subject, "inbox").under(crumb{"Inbox", v.link("inbox")}).with("inbox.css", "unsaved.js")
 	p.Message.Subject, p.Message.From, p.Message.HTML = subject, visible(m.From), visibleText(m.HTML)
 	p.At, p.To = v.moment(m.CreatedAt), visible(strings.Join(m.ReceivedFor, ", "))
 	here := v.link("inbox", m.ID)

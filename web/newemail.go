@@ -27,7 +27,7 @@ type newEmailPage struct {
 }
 
 func (v *visit) newEmail() newEmailPage {
-	return newEmailPage{shell: v.shell("New email", "emails").under(crumb{"Emails", v.link("emails")}).with("audience.css", "broadcast.css")}
+	return newEmailPage{shell: v.shell("New email", "emails").under(crumb{"Emails", v.link("emails")}).with("audience.css", "broadcast.css", "unsaved.js")}
 }
 
 func showNewEmail(v *visit) error {

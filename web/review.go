@@ -37,7 +37,7 @@ func (v *visit) review(status int, wrong *problem) error {
 		return nil
 	}
 	p := reviewPage{shell: v.broadcastShell("Review", crumb{b.title(), v.link("broadcasts", b.ID, "edit")}), Broadcast: b, Subject: visible(b.Subject), Preview: visible(b.Preview),
-		TestTo: v.session.User.Email, Problem: wrong}
+		TestTo: orElse(v.value("to"), v.session.User.Email), Problem: wrong}
 	if p.Estimate, err = v.estimate(b); err != nil {
 		return err
 	}

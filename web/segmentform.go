@@ -28,7 +28,7 @@ func (v *visit) segmentForm(name, description, kind string, book *ruleBook, root
 		p.Back = v.link("audience", "segments", id)
 		p.shell = v.audienceShell("Edit segment", crumb{"Segments", v.link("audience", "segments")}, crumb{"Segment", p.Back})
 	}
-	p.shell = p.with("redraw.js")
+	p.shell = p.with("redraw.js", "unsaved.js")
 	if written, err := json.MarshalIndent(book.filter(root, ""), "", "  "); err == nil {
 		p.JSON = string(written)
 	}

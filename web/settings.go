@@ -82,7 +82,7 @@ type membersPage struct {
 	Members     []memberRow
 	Invitations []invitationRow
 	Roles       []roleChoice
-	Email       string
+	Email, Role string
 	Problem     *problem
 }
 
@@ -103,7 +103,7 @@ var roleChoices = []roleChoice{{"owner", "Everything, the plan included"}, {"adm
 	{"marketer", "Emails, audience, broadcasts, templates, statistics"}, {"viewer", "Reads"}}
 
 func (v *visit) membersPage() (membersPage, error) {
-	p := membersPage{shell: v.shell("Members", "settings"), Tabs: v.settingsTabs("members"), Roles: roleChoices}
+	p := membersPage{shell: v.shell("Members", "settings"), Tabs: v.settingsTabs("members"), Roles: roleChoices, Role: "developer"}
 	members, err := every[struct {
 		ID, Email, Name, Role string
 		UserID                string     `json:"user_id"`
@@ -148,7 +148,7 @@ func inviteMember(v *visit) error {
 		if err != nil {
 			return err
 		}
-		p.Problem, p.Email = refused, v.value("email")
+		p.Problem, p.Email, p.Role = refused, v.value("email"), v.value("role")
 		return v.showStatus(refused.Status, "settings/members", p)
 	}
 	if err != nil {

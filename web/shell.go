@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -99,6 +100,40 @@ type problemPage struct {
 	shell
 	Problem *problem
 	Heading string
+	// Back is where the form is that could not be answered, if it is known.
+	Back string
+	// Again posts the form once more, where the reason has nothing to do with what was filled in; Mend opens in another tab what has to
+	// be done before.
+	Again *postAgain
+	Mend  *crumb
+}
+
+type postAgain struct {
+	Action string
+	Kept   []keptValue
+}
+
+// again keeps what was posted in a workspace, so that nobody has to write it twice. Files cannot be kept.
+func (v *visit) again() *postAgain {
+	if v.r.Method == http.MethodGet || v.r.PathValue("workspace") == "" || v.r.MultipartForm != nil {
+		return nil
+	}
+	v.form.Del(confirmCode)
+	v.form.Del(confirmPassword)
+	return &postAgain{v.r.URL.RequestURI(), kept(v.form)}
+}
+
+// cameFrom is the page of ours that a form was posted from; empty if that is not known, or no page that can be opened.
+func (v *visit) cameFrom() string {
+	from, err := url.Parse(v.r.Referer())
+	if err != nil || v.r.Method == http.MethodGet || from.Host != v.r.Host {
+		return ""
+	}
+	page := &http.Request{Method: http.MethodGet, Host: v.r.Host, URL: &url.URL{Path: from.Path}}
+	if _, pattern := v.dashboard.mux.Handler(page); !strings.HasPrefix(pattern, http.MethodGet+" ") {
+		return ""
+	}
+	return from.RequestURI()
 }
 
 // fail answers with a page that says what went wrong. What nobody foresaw is logged, and its cause stays with us.
@@ -117,7 +152,19 @@ func (v *visit) fail(err error) {
 	if heading == "" {
 		heading = "That did not work"
 	}
-	if err := v.showStatus(max(p.Status, 400), "problem", problemPage{v.shell(heading, ""), p, heading}); err != nil {
+	page := problemPage{shell: v.shell(heading, ""), Problem: p, Heading: heading, Back: v.cameFrom()}
+	switch {
+	case p.Status == http.StatusUnauthorized:
+		page.Again, page.Mend = v.again(), &crumb{"Sign in", "/signin"}
+	case p.Code == otherWorkspace:
+		page.Again, page.Mend = v.again(), &crumb{"Go there", workspaceLink(v.r.PathValue("workspace"))}
+	case p.Status == http.StatusTooManyRequests || p.Status >= http.StatusInternalServerError:
+		page.Again = v.again()
+	}
+	if page.Again != nil {
+		page.shell = page.with("unsaved.js")
+	}
+	if err := v.showStatus(max(p.Status, 400), "problem", page); err != nil {
 		v.dashboard.config.Log.Error("problem page failed", "error", err)
 		http.Error(v.w, p.Message, http.StatusInternalServerError)
 	}

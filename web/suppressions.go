@@ -121,7 +121,7 @@ type newSuppressionPage struct {
 }
 
 func (v *visit) newSuppressionPage(reason string) newSuppressionPage {
-	return newSuppressionPage{shell: v.shell("Add addresses", "suppressions").under(crumb{"Suppressions", v.link("suppressions")}), Reasons: reasonChoices(reason, "")}
+	return newSuppressionPage{shell: v.shell("Add addresses", "suppressions").under(crumb{"Suppressions", v.link("suppressions")}).with("unsaved.js"), Reasons: reasonChoices(reason, "")}
 }
 
 func showNewSuppression(v *visit) error {

@@ -36,7 +36,7 @@ func (v *visit) templateEditor() (templateEditorPage, error) {
 	if t.Archived() {
 		return p, &problem{Status: http.StatusConflict, Code: "invalid_state", Message: "The template is archived. Duplicate it to go on with its source."}
 	}
-	p.shell = v.shell(visible(t.Name), "templates").under(crumb{"Templates", v.link("templates")}, crumb{visible(t.Name), v.link("templates", t.ID)}).with("templates.css", "ask.css", "editor.js")
+	p.shell = v.shell(visible(t.Name), "templates").under(crumb{"Templates", v.link("templates")}, crumb{visible(t.Name), v.link("templates", t.ID)}).with("templates.css", "ask.css", "editor.js", "unsaved.js")
 	p.shell.Title, p.shell.Crumbs[2].Label = "Edit "+visible(t.Name), "Edit"
 	p.Template.Name, p.Next, p.To = visible(t.Name), t.LatestVersion+1, v.session.User.Email
 	if t.Draft != nil {

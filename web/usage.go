@@ -59,7 +59,7 @@ func showPlan(v *visit) error {
 	}
 	for _, bucket := range []string{"email_send", "email_batch", "read", "write"} {
 		if rate, ok := limits.Rates[bucket]; ok {
-			p.Rates = append(p.Rates, fact{Name: words(bucket), Value: strconv.Itoa(rate.PerSecond) + " requests a second, " + strconv.Itoa(rate.Burst) + " at once"})
+			p.Rates = append(p.Rates, fact{Name: words(bucket), Value: v.number(int64(rate.PerSecond)) + " requests a second, " + v.number(int64(rate.Burst)) + " at once"})
 		}
 	}
 	return v.show("settings/plan", p)
@@ -98,8 +98,8 @@ type auditRow struct {
 	At                        moment
 }
 
-// pager leads through a list by its offset.
-type pager struct{ Newer, Older, Text string }
+// pager leads through a list by its offset. First is the first page, where this one is past the end.
+type pager struct{ Newer, Older, First, Text string }
 
 // pageSize is how many rows a page of a list has.
 const pageSize = 50
@@ -118,6 +118,9 @@ func (v *visit) pager(shown int, total int64) pager {
 	p := pager{Text: v.number(int64(offset+1)) + " to " + v.number(int64(offset+shown)) + " of " + v.number(total)}
 	if offset > 0 {
 		p.Newer = to(max(0, offset-pageSize))
+	}
+	if offset > 0 && shown == 0 {
+		p.First = to(0)
 	}
 	if int64(offset+shown) < total {
 		p.Older = to(offset + pageSize)

@@ -40,6 +40,8 @@ type Browser struct {
 	requests   map[network.RequestID]string
 	stopped    map[network.RequestID]bool
 	dialogs    int
+	// warnings counts the pages that asked before they were left; it is guarded by mu, too.
+	warnings int
 }
 
 // Open starts a browser on the pages at base, or skips the test where there is none.
@@ -112,13 +114,29 @@ func (b *Browser) listen() {
 		}
 	}()
 	go func() {
-		for _, err := range dialogs {
+		for opened, err := range dialogs {
 			if err != nil {
 				return
 			}
-			note(func() { b.dialogs++ })
+			if opened.Type != page.DialogTypeBeforeunload {
+				note(func() { b.dialogs++ })
+				continue
+			}
+			note(func() { b.warnings++ })
+			b.leave()
 		}
 	}()
+}
+
+// leave goes on from a page that asks whether to.
+func (b *Browser) leave() {
+	err := chromedp.Do(b.ctx, chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true})
+		return err
+	}))
+	if err != nil && b.ctx.Err() == nil {
+		b.t.Errorf("leave a page: %v", err)
+	}
 }
 
 func (b *Browser) do(actions ...chromedp.Action[chromedp.Void]) {
@@ -343,6 +361,15 @@ func (b *Browser) Dialogs() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.dialogs
+}
+
+// Warnings returns and forgets how often the browser asked before it left a page, which it then did.
+func (b *Browser) Warnings() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	warnings := b.warnings
+	b.warnings = 0
+	return warnings
 }
 
 // Authenticator gives the browser a device that keeps passkeys and is always unlocked.

@@ -78,6 +78,9 @@ func TestEverySettingIsThere(t *testing.T) {
 	for name, path := range map[string]string{"settings": "/settings", "plan": "/settings/plan", "audit": "/settings/audit", "connections": "/settings/connections"} {
 		o.look(name, path)
 	}
+	o.Resize(390)
+	o.open("/settings/audit")
+	o.Wait(`document.querySelector(".tabs [aria-current]").getBoundingClientRect().right <= innerWidth`)
 	o.lookAt("account", "/you")
 	o.lookAt("security", "/you/security")
 }
@@ -123,6 +126,7 @@ func TestPasskeySignsInAndConfirms(t *testing.T) {
 	o.Visit(named + "/you/security")
 	o.See("last used")
 	o.Press("Remove")
+	o.Press("Yes, remove it")
 	o.See("opens nothing any more")
 	o.Eval(`document.querySelector('form[action="/signout"]').requestSubmit()`)
 	o.See("You are signed out.")

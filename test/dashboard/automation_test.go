@@ -223,6 +223,7 @@ func TestEventsAreDefinedChangedAndDeleted(t *testing.T) {
 	o.look("events", "/events")
 	o.open(one)
 	o.Press("Delete event")
+	o.Press("Yes, delete it")
 	o.See("The event is deleted")
 }
 

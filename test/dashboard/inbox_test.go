@@ -138,5 +138,6 @@ func TestForwardingRuleIsAddedChangedAndRemoved(t *testing.T) {
 	o.See("Disabled")
 	o.Press("support@acme.test")
 	o.Press("Remove rule")
+	o.Press("Yes, remove it")
 	o.See("No rule yet")
 }

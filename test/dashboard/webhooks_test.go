@@ -136,6 +136,7 @@ func (o *tour) rotateSecret(page string) {
 	o.Press("Make a new secret")
 	o.See("The previous secret is still good")
 	o.Press("End it now")
+	o.Press("Yes, end it")
 	o.See("The previous secret signs no more.")
 }
 

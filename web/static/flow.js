@@ -6,6 +6,8 @@ const small = matchMedia("(max-width: 900px)"), stacked = matchMedia("(max-width
 let asList = sessionStorage.getItem("flow-list") === "1", zoom = Number(sessionStorage.getItem("flow-zoom") ?? 0);
 /** The form about a step as the server has it. */
 let stored = "", leaving = false;
+/** How many forms wait for an answer. */
+let running = 0;
 /** Drafts before and after the one on the page. @type {string[]} */
 const before = [], after = [];
 let last = Promise.resolve();
@@ -17,6 +19,13 @@ const draft = () => /** @type {HTMLTextAreaElement | null} */ (one("#f-definitio
 
 /** Tells how the saving goes. @param {string} text */
 function say(text) { const mark = one("[data-saved]"); if (mark) mark.textContent = text; }
+
+/** Tells how the saving went; what was not saved is asked about before the page is left. @param {boolean} ok @param {string} text */
+function ended(ok, text) {
+  const form = one("#f-draft");
+  if (form) form.dataset.unsaved = ok ? "" : "changed";
+  say(text);
+}
 
 /** Makes what has just been drawn work. */
 function dress() {
@@ -79,9 +88,11 @@ function submit(form, data, how = {}) {
   if (!post) url.search = new URLSearchParams(/** @type {any} */ (data)).toString();
   const saves = post && form.id !== "f-go" && form.id !== "f-check";
   if (saves) say("Saving");
+  running++;
   last = last.then(async () => {
-    const body = post ? new URLSearchParams(/** @type {any} */ (data)) : undefined;
-    const response = await fetch(url, { method: post ? "POST" : "GET", body });
+    const body = post ? written(data) : undefined, headers = { "Content-Type": "application/x-www-form-urlencoded" };
+    // Browsers finish a request with keepalive when the page is gone, if it is short.
+    const response = await fetch(url, { method: post ? "POST" : "GET", body, headers, keepalive: (body?.length ?? 0) < 60_000 });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
     const builder = page.getElementById("builder");
     if (!builder || new URL(response.url).pathname === "/signin") { leave(response, page); return; }
@@ -91,13 +102,16 @@ function submit(form, data, how = {}) {
     const text = /** @type {HTMLTextAreaElement | null} */ (page.getElementById("f-definition") ?? one("#f-definition"));
     remember(was, how.quiet ? takeDraft(text) : draft(), how.history ?? false);
     if (response.ok) history.replaceState(null, "", response.url);
-    if (saves) say(response.ok ? "Saved" : "Not saved");
+    if (saves) ended(response.ok, response.ok ? "Saved" : "Not saved");
     const goal = how.quiet ? document.getElementById(focused) : document.getElementById(one("#builder")?.dataset.focus ?? "") ?? one("#tree");
     goal?.focus({ preventScroll: true });
     if (how.quiet) return;
     if (stacked.matches) one("#inspector")?.scrollIntoView();
     else goal?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  }).catch(() => say("Not saved: the server could not be reached"));
+  }).catch(() => {
+    const text = "Not saved: the server could not be reached";
+    if (saves) ended(false, text); else say(text);
+  }).finally(() => { running--; });
   return last;
 }
 
@@ -139,15 +153,23 @@ function saveSoon(redraw) {
   timer = window.setTimeout(() => saveStep(redraw), redraw ? 0 : 250);
 }
 
-/** @param {boolean} redraw */
+/** Saves the form about a step, if there is something to save. @param {boolean} redraw */
 function saveStep(redraw) {
   const form = stepForm();
-  if (!form || !one("#f-step footer")) return;
+  if (!form || !one("#f-step footer")) return false;
   const data = new FormData(form);
-  if (written(data) === stored) return;
+  if (written(data) === stored) return false;
   stored = written(data);
   submit(form, data, { quiet: true, redraw });
+  return true;
 }
+
+// What was typed last is sent on the way out. Behind a form that still waits for its answer it would come too late.
+window.addEventListener("beforeunload", (event) => {
+  clearTimeout(timer);
+  const waits = running > 0;
+  if (saveStep(false) && waits) event.preventDefault();
+});
 
 /** Submits a form that leads away, or the one that was drawn in its place. @param {HTMLFormElement} form */
 function go(form) {

@@ -100,6 +100,12 @@ if (lively) {
   if (!document.hidden) open();
 }
 
+// Where a row of tabs does not fit, the one that is open is in sight.
+for (const open of document.querySelectorAll(".tabs [aria-current], .chapters [aria-current]")) {
+  const row = open.closest("ul, nav");
+  row?.scrollBy(open.getBoundingClientRect().right - row.getBoundingClientRect().right, 0);
+}
+
 const spoken = Object.assign(document.createElement("div"), { className: "sr", role: "status" });
 document.body.append(spoken);
 

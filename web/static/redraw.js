@@ -29,6 +29,7 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
   const redraw = async (button, parts) => {
     running.abort();
     running = new AbortController();
+    if ("unsaved" in form.dataset) form.dataset.unsaved = "changed"; // the parts that come back look as if they had always been so
     const values = new URLSearchParams(/** @type {any} */ (new FormData(form, button)));
     if (!button) values.set("do", "redraw");
     const asked = new Map(controls(form).map((control) => [control.id, control.value]));

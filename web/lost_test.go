@@ -1,0 +1,128 @@
+package web_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/app/apptest"
+	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/product/account"
+	"postrider/product/plan"
+)
+
+func TestWhatWasWrittenOutlivesItsSession(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	letter := url.Values{"name": {"News"}, "subject": {"What is new"}, "html": {`<p class="long">A long letter</p>`}, "content": {"own"}, "when": {"now"}, "confirm_password": {"secret"}}
+	gone := *owner.cookie
+	gone.Value = "ended"
+	answer := visitor{t, in, &gone}.post("/broadcasts/new", letter)
+	if answer.Code != http.StatusUnauthorized || !strings.Contains(said(answer), `href="/signin" target="_blank"`) {
+		t.Fatalf("%d %s", answer.Code, said(answer))
+	}
+	kept := owner.filled(answer.Body.String(), "/broadcasts/new")
+	if letter.Del("confirm_password"); kept.Encode() != letter.Encode() {
+		t.Errorf("kept %v", kept)
+	}
+	if again := owner.post("/broadcasts/new", kept); again.Code != http.StatusSeeOther {
+		t.Errorf("posted again: %d %s", again.Code, said(again))
+	}
+}
+
+func TestAFormOfAWorkspaceThatWasLeftIsKept(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	other, _ := in.NewWorkspace(plan.Unlimited)
+	err := in.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+		_, err := tx.Exec(`UPDATE account_member SET user_id = (SELECT user_id FROM account_member WHERE workspace_id = $1) WHERE workspace_id = $2`, in.Workspace, other)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cookie, err := in.App.Accounts.Enter(context.Background(), in.Owner(), account.Visitor{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner, ids := visitor{t, in, cookie}, []string{string(in.Workspace), string(other)}
+	refused := 0
+	for _, id := range ids { // the session is in one of them
+		answer := owner.submit("/w/"+id+"/templates/new", url.Values{"name": {"A template"}})
+		if answer.Code != http.StatusConflict {
+			continue
+		}
+		refused++
+		if page := said(answer); !strings.Contains(page, `href="/w/`+id+`" target="_blank"`) || !strings.Contains(page, `name="name" value="A template"`) {
+			t.Error(page)
+		}
+	}
+	if refused != 1 {
+		t.Errorf("%d of the two workspaces refused the form", refused)
+	}
+}
+
+func TestAFormThatIsRefusedComesBackAsItWasFilledIn(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	broadcast := in.Must(http.StatusCreated, http.MethodPost, "/broadcasts", map[string]any{"name": "News", "subject": "News", "html": "<p>Hi</p>"}).Text("id")
+	in.VerifiedDomain(in.Workspace, "scheduled.test")
+	later := in.Must(http.StatusAccepted, http.MethodPost, "/emails", map[string]any{"from": "a@scheduled.test", "to": "ada@example.net", "subject": "Later", "text": "Hi", "scheduled_at": "in 3 days"}).Text("id")
+	for _, form := range []struct {
+		path   string
+		values url.Values
+		want   string
+	}{
+		{"/broadcasts/" + broadcast + "/test", url.Values{"to": {"nobody at all"}}, `name="to" value="nobody at all"`},
+		{"/broadcasts/" + broadcast + "/test", url.Values{"to": {"nobody at all"}, "back": {"review"}}, `name="to" value="nobody at all"`},
+		{"/settings/members/invite", url.Values{"email": {"nobody"}, "role": {"viewer"}}, `<option value="viewer" selected>`},
+		{"/settings/connections", url.Values{"name": {"Our account"}, "api_token": {""}}, `value="Our account"`},
+		{"/emails/" + later + "/reschedule", url.Values{"scheduled_at": {"2001-01-01T10:00"}}, `value="2001-01-01T10:00"`},
+	} {
+		answer := owner.post(form.path, form.values)
+		if page := said(answer); answer.Code < 400 || answer.Code >= 500 || !strings.Contains(page, form.want) || !strings.Contains(page, `role="alert"`) {
+			t.Errorf("%s %v: %d %s", form.path, form.values, answer.Code, page)
+		}
+	}
+	if page := said(owner.post("/broadcasts/"+broadcast+"/test", url.Values{"to": {"nobody"}})); !strings.Contains(page, `id="compose" method="post" action="`+owner.path("/broadcasts/"+broadcast+"/edit")) {
+		t.Error("the form of the broadcast leads to its test")
+	}
+}
+
+func TestAnActionThatFailsLeadsBackToItsPage(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	action := owner.path("/webhooks/" + nobody + "/status")
+	for from, want := range map[string]string{"http://example.com" + owner.path("/webhooks?offset=50"): `href="` + owner.path("/webhooks") + `?offset=50"`,
+		"http://evil.test/webhooks": "Back to the start", "http://example.com" + action: "Back to the start", "": "Back to the start"} {
+		if answer := owner.ask(http.MethodPost, action, map[string]string{"Referer": from}); answer.Code != http.StatusNotFound || !strings.Contains(said(answer), want) {
+			t.Errorf("from %s: %d %.1500s", from, answer.Code, said(answer))
+		}
+	}
+}
+
+func TestNumbersAndTimesAreWrittenForPeople(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	if page := main(owner.open("/settings/plan")); !strings.Contains(page, "00,000 requests a second") {
+		t.Error("large numbers have no separators")
+	}
+	in.VerifiedDomain(in.Workspace, "scheduled.test")
+	at := in.App.World.Clock.Now().Add(72 * time.Hour).UTC().Truncate(time.Minute)
+	id := in.Must(http.StatusAccepted, http.MethodPost, "/emails", map[string]any{"from": "a@scheduled.test", "to": "ada@example.net", "subject": "Later", "text": "Hi", "scheduled_at": at.Format(time.RFC3339)}).Text("id")
+	page := main(owner.open("/emails/" + id))
+	written := at.Format("Mon 2 Jan 2006, 15:04 UTC")
+	for _, want := range []string{"Goes out " + written, "Scheduled for " + written, `value="` + at.Format("2006-01-02T15:04") + `"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
