@@ -52,7 +52,7 @@ type GetStatsDailyParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value.
+	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
 	Tag string
 	// Name of the time zone whose days are meant.
 	Timezone string
@@ -88,7 +88,7 @@ type GetStatsDeliverabilityParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value.
+	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
 	Tag string
 }
 
@@ -121,7 +121,7 @@ type GetStatsOverviewParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value.
+	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
 	Tag string
 }
 
@@ -154,7 +154,7 @@ type GetStatsTimeseriesParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value.
+	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
 	Tag string
 	// hour, day, week or month; hours of at most 14 days.
 	Interval string
@@ -196,7 +196,7 @@ type GetStatsTopParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value.
+	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
 	Tag string
 }
 

@@ -8,16 +8,19 @@ import (
 	"postrider/platform/event"
 )
 
-// add counts one event. What was erased from the record since is counted as far as it is still told.
-func (t *tally) add(e event.Event) {
-	if !strings.HasPrefix(e.Type, "email.") {
-		return
-	}
+// newNote reads an event of an email. What was erased from the record since is counted as far as it is still told.
+func newNote(t *tally, e event.Event) note {
 	f := facts{}
 	_ = json.Unmarshal(e.Data, &f) // what cannot be read counts as what its type says
 	f.complete(e.Type)
-	n := note{tally: t, event: e, facts: f, facets: facetsOf(e, f)}
-	switch e.Type {
+	return note{tally: t, event: e, facts: f}
+}
+
+// add counts the event.
+func (n note) add() {
+	f := n.facts
+	n.facets = facetsOf(n.event, f)
+	switch n.event.Type {
 	case "email.queued", "email.scheduled":
 		n.accepted()
 	case "email.sent":

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"postrider/platform/db"
@@ -68,8 +69,17 @@ func (c Counts) plus(which Counter, by int64) Counts {
 // follow counts a batch of events.
 func follow(tx *db.Tx, events []event.Event) error {
 	t := newTally()
+	var notes []note
 	for _, e := range events {
-		t.add(e)
+		if strings.HasPrefix(e.Type, "email.") {
+			notes = append(notes, newNote(t, e))
+		}
+	}
+	if err := leaveOutTags(tx, notes); err != nil {
+		return err
+	}
+	for _, n := range notes {
+		n.add()
 	}
 	if err := addCounts(tx, t.counts); err != nil {
 		return err

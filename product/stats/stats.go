@@ -1,7 +1,7 @@
 // Package stats counts what happens to mail and tells it as totals, series, lists and a scorecard. A follower of events keeps the
 // counts; to read them costs the same after ten events and after ten million.
 //
-//	Owns     stats_count, stats_isp, stats_state, stats_rank, stats_past
+//	Owns     stats_count, stats_isp, stats_state, stats_rank, stats_past, stats_tag
 //	Follows  email.*
 package stats
 

@@ -24,15 +24,18 @@ func (s *Service) Workers() []queue.Worker {
 	}
 }
 
-// sweep removes names that are too old to be of use.
+// sweep removes names that are too old to be of use, and makes room for other tags.
 func (s *Service) sweep(ctx context.Context) (bool, error) {
-	var rows, days int64
+	var rows, days, tags int64
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
 		if rows, err = deleteNames(tx, tx.Now().Add(-keepNames), sweepBatch); err != nil {
 			return err
 		}
-		days, err = deletePastNames(tx, tx.Now().Add(-keepNames), sweepBatch)
+		if days, err = deletePastNames(tx, tx.Now().Add(-keepNames), sweepBatch); err != nil {
+			return err
+		}
+		tags, err = deleteTags(tx, tx.Now().Add(-freeAfter), sweepBatch)
 		return err
 	})
-	return rows == sweepBatch || days == sweepBatch, err
+	return max(rows, days, tags) == sweepBatch, err
 }

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -131,15 +132,15 @@ func (t *top) fill(tx *db.Tx, asked span) error {
 
 func mixOf(tx *db.Tx, asked span) ([]stateRecord, error) {
 	rows, err := selectStates(tx, asked)
+	// Below zero is what left a state that it was not counted in, because its tag was not counted apart then.
+	rows = slices.DeleteFunc(rows, func(r namedSum) bool { return r.sum <= 0 })
 	total := int64(0)
 	for _, r := range rows {
 		total += r.sum
 	}
 	mix := []stateRecord{}
 	for _, r := range rows {
-		if r.sum != 0 {
-			mix = append(mix, stateRecord{r.name, r.sum, rate(r.sum, total)})
-		}
+		mix = append(mix, stateRecord{r.name, r.sum, rate(r.sum, total)})
 	}
 	return mix, err
 }
