@@ -25,12 +25,13 @@ async function check() {
   running = new AbortController();
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(form)) body.append(name, String(value));
-  let response;
+  let response, text;
   try {
     response = await fetch(form.dataset.check ?? "", { method: "POST", body, signal: running.signal });
+    text = await response.text();
   } catch { return; }
   if (response.status === 429) return later(1000 * Number(response.headers.get("Retry-After") ?? 1) || 1000);
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  const page = new DOMParser().parseFromString(text, "text/html");
   const rendered = page.getElementById("rendered");
   if (!(rendered instanceof HTMLFormElement)) return;
   const broken = "broken" in rendered.dataset;
