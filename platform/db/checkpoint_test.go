@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,12 +16,12 @@ import (
 // heap is an embedded database that is written to until its files look as one wishes.
 type heap struct {
 	*db.DB
-	t    *testing.T
+	t    testing.TB
 	path string
 	rows int
 }
 
-func newHeap(t *testing.T) *heap {
+func newHeap(t testing.TB) *heap {
 	h := &heap{t: t, path: filepath.Join(t.TempDir(), "heap.db")}
 	h.open()
 	write(t, h.DB, func(tx *db.Tx) error {
@@ -104,4 +107,39 @@ func TestTheLogBeginsAnewHoweverMuchIsWritten(t *testing.T) {
 	if err := h.Check(t.Context()); err != nil {
 		t.Error(err)
 	}
+}
+
+// BenchmarkCommitsOfMany lets 20 callers write rows of 8 KB over and over, and reports how long the slowest hundredth waited. Run it
+// with -benchtime 100000x.
+func BenchmarkCommitsOfMany(b *testing.B) {
+	h := newHeap(b)
+	body := bytes.Repeat([]byte("postrider "), 800)
+	var next atomic.Int64
+	var mu sync.Mutex
+	var took []time.Duration
+	var callers sync.WaitGroup
+	b.ResetTimer()
+	for range 20 {
+		callers.Go(func() {
+			var own []time.Duration
+			for n := next.Add(1); n <= int64(b.N); n = next.Add(1) {
+				asked := time.Now()
+				if err := h.Write(b.Context(), func(tx *db.Tx) error {
+					_, err := tx.Exec(`INSERT INTO thing (id, body) VALUES ($1, $2)`, id(int(n)), body)
+					return err
+				}); err != nil {
+					b.Error(err)
+					return
+				}
+				own = append(own, time.Since(asked))
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			took = append(took, own...)
+		})
+	}
+	callers.Wait()
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }

@@ -32,7 +32,7 @@ func each(t *testing.T, test func(t *testing.T, d *db.DB)) {
 	})
 }
 
-func write(t *testing.T, d *db.DB, fn func(tx *db.Tx) error) {
+func write(t testing.TB, d *db.DB, fn func(tx *db.Tx) error) {
 	t.Helper()
 	if err := d.Write(context.Background(), fn); err != nil {
 		t.Fatal(err)

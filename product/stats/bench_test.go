@@ -30,6 +30,8 @@ type counting struct {
 	world world.World
 	db    *db.DB
 	stats *stats.Service
+	// numbered mails have a tag that is different in each.
+	numbered bool
 }
 
 const (
@@ -57,13 +59,14 @@ func (c counting) write(work func(tx *db.Tx) error) {
 	}
 }
 
-// BenchmarkFollower counts b.N events and reports how many a second: those of mails with two tags, to many providers and domains. Run
-// it with -benchtime 20000x.
+// BenchmarkFollower counts b.N events and reports how many a second: those of mails with two tags, to many providers and domains, and
+// those of mails with a third tag that is different in each. Run it with -benchtime 20000x.
 func BenchmarkFollower(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
-		for _, workspaces := range []int{1, 100} {
-			b.Run(fmt.Sprintf("%s/workspaces=%d", engine, workspaces), func(b *testing.B) {
+		for name, workspaces := range map[string]int{"workspaces=1": 1, "workspaces=100": 100, "numbered": 1} {
+			b.Run(engine+"/"+name, func(b *testing.B) {
 				c := newCounting(b, engine)
+				c.numbered = name == "numbered"
 				const group = 1000
 				for n := 0; n < b.N; n += group {
 					c.write(func(tx *db.Tx) error { return event.Append(tx, c.events(n, min(group, b.N-n), workspaces)...) })
@@ -92,6 +95,9 @@ func (c counting) events(from, count, workspaces int) []event.Event {
 		data := fields{"email_id": c.world.NewID(), "message_id": "<0193a1ef0d5c7c338e0a2b7c1d9e4f00@acme.com>", "created_at": now, "from": "Acme <hello@acme.com>",
 			"to": []string{"ann@example.net"}, "subject": fmt.Sprintf("News of %d", mail%50), "tags": fields{"category": "news", "list": "weekly"},
 			"metadata": fields{"user_id": "u_42"}, "headers": []fields{{"name": "X-Entity-Ref-ID", "value": "123"}}, "domain_id": benchDomain}
+		if c.numbered {
+			data["tags"] = fields{"category": "news", "list": "weekly", "order": fmt.Sprint(mail)}
+		}
 		kind, recipient := [...]string{"email.queued", "email.accepted", "email.sent", "email.delivered"}[n%4], ""
 		if n%2 == 1 {
 			recipient = fmt.Sprintf("ann@d%d.example", mail%500)
