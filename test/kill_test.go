@@ -49,8 +49,8 @@ type ledger struct {
 	broken   int                  // requests whose connection was lost before the answer
 	counted  reckoning            // what open has found last
 
-	// talking are the conversations that are held now.
-	talking atomic.Int64
+	// talking are the conversations that are held now, mostTalking how many were held at once so far.
+	talking, mostTalking atomic.Int64
 
 	// manners says how the recipients' server treats a stage of a conversation; nil is friendly.
 	manners atomic.Pointer[func(stage, to string) *smtp.Reply]
@@ -119,6 +119,13 @@ func messageID(raw []byte) string {
 	return ""
 }
 
+// greet counts a conversation that begins.
+func (l *ledger) greet() {
+	now := l.talking.Add(1)
+	for most := l.mostTalking.Load(); now > most && !l.mostTalking.CompareAndSwap(most, now); most = l.mostTalking.Load() {
+	}
+}
+
 func newLedger(t *testing.T) (l *ledger, smtpPort, hook string) {
 	t.Helper()
 	l = &ledger{promised: map[string]string{}, arrived: map[string]int{}, told: map[string]map[string]bool{}, from: map[string][]arrival{}}
@@ -126,7 +133,7 @@ func newLedger(t *testing.T) (l *ledger, smtpPort, hook string) {
 		Handler: func(_ context.Context, conn *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
 			refusal := l.mannered("hello", "")
 			if refusal == nil {
-				l.talking.Add(1)
+				l.greet()
 			}
 			return &arrivals{ledger: l, conn: conn}, refusal
 		}})

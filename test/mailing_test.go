@@ -21,8 +21,6 @@ type mailing struct {
 	id     string
 	// kills are the moments at which the program was killed.
 	kills []time.Time
-	// mostTalking is how many conversations were held at most when the program was killed.
-	mostTalking int64
 	// unwilling are those who must not be mailed.
 	unwilling map[string]bool
 }
@@ -168,7 +166,6 @@ func (m *mailing) arrivedSoFar() int {
 // die kills the program and starts it again on what it left behind.
 func (m *mailing) die() {
 	m.t.Helper()
-	m.mostTalking = max(m.mostTalking, m.talking.Load())
 	m.p.kill()
 	m.kills = append(m.kills, time.Now())
 	m.serve()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/webauthn"
@@ -23,7 +24,7 @@ import (
 )
 
 // patience is how long one step may take before the test fails; a machine that runs everything at once is slow.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // Browser is one window of Chromium with cookies of its own.
 type Browser struct {
@@ -176,6 +177,15 @@ func (b *Browser) Press(text string) {
 func (b *Browser) Keys(keys string) {
 	b.t.Helper()
 	b.do(chromedp.KeyEvent(keys))
+}
+
+// Paste puts text where the cursor is, at once: a long one takes as many keys as it has letters.
+func (b *Browser) Paste(text string) {
+	b.t.Helper()
+	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, input.InsertText, input.InsertTextParams{Text: text})
+		return err
+	}))
 }
 
 // Control types a key while the Control key is held.

@@ -8,10 +8,15 @@ import (
 // write types into an editor of the template's page, in place of what is there.
 func (o *tour) write(part, text string) {
 	o.t.Helper()
+	o.chooseAll(part)
+	o.Keys(text)
+}
+
+func (o *tour) chooseAll(part string) {
+	o.t.Helper()
 	content := `document.querySelector('.source[data-part="` + part + `"] .cm-host')?.shadowRoot.querySelector(".cm-content")`
 	o.Wait(content)
 	o.Eval(`(e => { e.focus(); getSelection().selectAllChildren(e); e.ownerDocument.execCommand("selectAll"); })(` + content + `)`)
-	o.Keys(text)
 }
 
 func TestTemplateIsWrittenWithALivePreviewComparedAndPublished(t *testing.T) {
@@ -125,7 +130,9 @@ func TestTemplateOfAStrangerRunsNothingInItsPreview(t *testing.T) {
 		o.open(path)
 		o.Wait(`document.readyState === "complete"`)
 	}
-	o.write("html", hostile+"<b>typed</b>")
+	o.chooseAll("html")
+	o.Paste(hostile + "<b>pasted</b>")
+	o.Wait(`document.querySelector("#rendered-text")?.textContent.includes("pasted")`)
 	o.Wait(`document.querySelector("#stage iframe:not([data-coming])")?.name.startsWith("preview-")`)
 	if n := o.Dialogs(); n != 0 {
 		t.Errorf("%d dialogs", n)
