@@ -19,7 +19,7 @@ const (
 )
 
 // Handler returns the doors to the sandbox, all under /sandbox. They have no lock, so they belong on loopback; what a foreign
-// web page makes a browser send is refused.
+// web page makes a browser send is refused, and what comes for a name that a stranger could own.
 func (s *Sandbox) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /sandbox", s.servePage)
@@ -30,7 +30,7 @@ func (s *Sandbox) Handler() http.Handler {
 	mux.HandleFunc("GET /sandbox/messages", s.listMessages)
 	mux.HandleFunc("GET /sandbox/messages/{id}", s.getMessage)
 	mux.HandleFunc("DELETE /sandbox/messages", s.deleteMessages)
-	return http.NewCrossOriginProtection().Handler(mux)
+	return s.onlyAtHome(http.NewCrossOriginProtection().Handler(mux))
 }
 
 func (s *Sandbox) listRecords(w http.ResponseWriter, _ *http.Request) {

@@ -201,7 +201,7 @@ func TestThePageIsInert(t *testing.T) {
 	b := openBox(t)
 	get := func() (string, http.Header) {
 		response := httptest.NewRecorder()
-		b.doors.ServeHTTP(response, httptest.NewRequest("GET", "/sandbox", nil))
+		b.doors.ServeHTTP(response, knock("GET", "/sandbox", ""))
 		return response.Body.String(), response.Header()
 	}
 	if page, _ := get(); !strings.Contains(page, "Nothing yet.") {
@@ -222,7 +222,7 @@ func TestThePageIsInert(t *testing.T) {
 func TestForeignPagesCannotUseTheDoors(t *testing.T) {
 	t.Parallel()
 	b := openBox(t)
-	request := httptest.NewRequest("DELETE", "/sandbox/messages", nil)
+	request := knock("DELETE", "/sandbox/messages", "")
 	request.Header.Set("Sec-Fetch-Site", "cross-site")
 	response := httptest.NewRecorder()
 
@@ -230,5 +230,26 @@ func TestForeignPagesCannotUseTheDoors(t *testing.T) {
 
 	if response.Code != http.StatusForbidden {
 		t.Fatalf("status %d", response.Code)
+	}
+}
+
+// A stranger's name that is pointed at this machine makes the stranger's page and the doors one origin.
+func TestTheDoorsAreClosedToNamesThatStrangersCouldOwn(t *testing.T) {
+	t.Parallel()
+	b := openBox(t)
+	for host, want := range map[string]int{
+		"127.0.0.1:8080": http.StatusOK, "[::1]:8080": http.StatusOK, "[::1]": http.StatusOK, "192.168.1.5": http.StatusOK, "localhost": http.StatusOK,
+		"LOCALHOST:8080": http.StatusOK, "postrider:8080": http.StatusOK, "app.localhost": http.StatusOK, "mail.postrider.test": http.StatusOK,
+		"host.docker.internal:8080": http.StatusOK, "localhost.": http.StatusOK,
+		"evil.example.com": http.StatusMisdirectedRequest, "evil.example.com:8080": http.StatusMisdirectedRequest, "127.0.0.1.evil.com": http.StatusMisdirectedRequest,
+		"localhost.evil.com.": http.StatusMisdirectedRequest, "eviltest.com": http.StatusMisdirectedRequest,
+	} {
+		request := knock("GET", "/sandbox/messages", "")
+		request.Host = host
+		response := httptest.NewRecorder()
+		b.doors.ServeHTTP(response, request)
+		if response.Code != want {
+			t.Errorf("%s: %d %s", host, response.Code, response.Body)
+		}
 	}
 }

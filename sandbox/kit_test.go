@@ -105,11 +105,18 @@ func openBoxIn(t testing.TB, dir string, clock *handClock) *box {
 	return &box{Sandbox: s, t: t, clock: clock, doors: s.Handler()}
 }
 
+// knock is a request as it comes to a laptop.
+func knock(method, path, body string) *http.Request {
+	request := httptest.NewRequest(method, path, strings.NewReader(body))
+	request.Host = "localhost:8080"
+	return request
+}
+
 // call opens a door and returns the status and the body.
 func (b *box) call(method, path, body string) (int, string) {
 	b.t.Helper()
 	response := httptest.NewRecorder()
-	b.doors.ServeHTTP(response, httptest.NewRequest(method, path, strings.NewReader(body)))
+	b.doors.ServeHTTP(response, knock(method, path, body))
 	return response.Code, response.Body.String()
 }
 

@@ -122,12 +122,9 @@ func (s *Service) askForPasskey(ctx context.Context, caller api.Caller) (asked q
 		if !isFresh(session.ReauthenticatedAt, tx.Now()) && !isFresh(session.TwoFactorAt, tx.Now()) {
 			return ErrReauthenticate
 		}
-		keys, err := selectPasskeys(tx, user.ID)
+		keys, err := passkeysWithRoom(tx, user.ID)
 		if err != nil {
 			return err
-		}
-		if len(keys) >= maxPasskeys {
-			return errManyKeys
 		}
 		owner := passkeyOwner{user, keys}
 		options, data, err := party.BeginRegistration(owner, webauthn.WithExclusions(webauthn.Credentials(owner.WebAuthnCredentials()).CredentialDescriptors()))
@@ -138,6 +135,18 @@ func (s *Service) askForPasskey(ctx context.Context, caller api.Caller) (asked q
 		return err
 	})
 	return asked, err
+}
+
+// passkeysWithRoom returns the passkeys of a user who may add one, and lets nobody else add one meanwhile.
+func passkeysWithRoom(tx *db.Tx, user UserID) ([]Passkey, error) {
+	if _, err := lockUser(tx, user); err != nil {
+		return nil, err
+	}
+	keys, err := selectPasskeys(tx, user)
+	if err == nil && len(keys) >= maxPasskeys {
+		err = errManyKeys
+	}
+	return keys, err
 }
 
 // addPasskey takes what the device answered.
@@ -157,6 +166,9 @@ func (s *Service) addPasskey(ctx context.Context, caller api.Caller, ceremony, n
 		}
 		asked, err := takeCeremony(tx, ceremony)
 		if err != nil {
+			return err
+		}
+		if _, err := passkeysWithRoom(tx, user.ID); err != nil { // several may have been asked for while there was room for one
 			return err
 		}
 		credential, err := party.CreateCredential(passkeyOwner{User: user}, asked, parsed)

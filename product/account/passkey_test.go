@@ -71,3 +71,20 @@ func TestAPasskeyIsRegisteredOnce(t *testing.T) {
 		}
 	})
 }
+
+func TestAnAccountHasTwentyPasskeysHoweverManyWereBegunBefore(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		olga := h.SignUp("olga@acme.test")
+		begunEarly := newDevice(t).register(olga)
+		for range 20 {
+			olga.Must(201, "POST", "/account/passkeys", newDevice(t).register(olga))
+		}
+
+		refused := olga.Refused(409, "invalid_state", "POST", "/account/passkeys", begunEarly)
+		if !strings.Contains(refused.Text("error.message"), "Remove one first") {
+			t.Errorf("%s", refused.Body)
+		}
+		olga.Refused(409, "invalid_state", "POST", "/account/passkeys/begin", nil)
+	})
+}

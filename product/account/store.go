@@ -44,6 +44,14 @@ func selectUser(tx *db.Tx, id UserID) (User, error) {
 		WHERE u.id = $1`, id)
 }
 
+// lockUser holds the user, so that changes of what belongs to one come one after the other.
+func lockUser(tx *db.Tx, id UserID) (User, error) {
+	return db.One(tx, scanUser, `
+		SELECT `+userColumns+` FROM account_user u
+		WHERE u.id = $1
+		{for_update}`, id)
+}
+
 func selectUserByEmail(tx *db.Tx, email string) (User, error) {
 	return db.One(tx, scanUser, `
 		SELECT `+userColumns+` FROM account_user u
