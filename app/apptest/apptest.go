@@ -324,7 +324,7 @@ type Message struct {
 func (in *Installation) Mailbox(to string) []Message {
 	in.t.Helper()
 	recorder := httptest.NewRecorder()
-	in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "/sandbox/messages?limit=1000&to="+to, nil))
+	in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodGet, "http://localhost/sandbox/messages?limit=1000&to="+to, nil))
 	var page struct {
 		Data []Message `json:"data"`
 	}

@@ -287,6 +287,12 @@ func TestAConfirmationNeedsASenderAndItsLink(t *testing.T) {
 				}
 			}
 		}
+		imported := fields{"list_id": list, "contacts": []fields{{"email": "new@example.net"}}, "send_confirmations": true}
+		if refused := h.must(403, "POST", "/contacts/imports", imported); refused.Text("error", "code") != "sender_domain_required" {
+			t.Errorf("%s", refused.Raw)
+		}
+		imported["send_confirmations"] = false
+		h.must(202, "POST", "/contacts/imports", imported)
 		h.must(201, "POST", "/templates", fields{"name": "No link", "alias": "bare", "subject": "Hi", "html": "<p>Hi</p>"})
 		h.must(201, "POST", "/templates", fields{"name": "Link", "alias": "confirm", "from": sender, "subject": "Yes, {{FIRST_NAME|you}}?", "html": `<p><a href="{{{CONFIRMATION_URL}}}">{{LIST_NAME}}</a></p>`})
 		if refused := h.must(400, "POST", path, fields{"list_id": list, "from": sender, "template_id": "bare"}); !strings.HasPrefix(refused.Problems(), "template_id: The template must show") {

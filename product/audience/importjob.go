@@ -129,9 +129,7 @@ func (s *Service) startImport(ctx context.Context, caller api.Caller, body impor
 		err = wrong.Err()
 	}
 	if err == nil && options.Confirmations && list.DoubleOptIn {
-		if err = s.tryLetter(ctx, caller, list); !errors.Is(err, api.ErrDomainNotAllowed) {
-			err = nil // the contacts are welcome all the same
-		}
+		err = s.tryLetter(ctx, caller, list) // nobody would learn later that those who came were never asked
 	}
 	if err != nil {
 		return im, err

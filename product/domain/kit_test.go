@@ -64,7 +64,7 @@ func door(t *testing.T, in *apptest.Installation, method, path string, body fiel
 		t.Fatal(err)
 	}
 	recorder := httptest.NewRecorder()
-	in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(method, path, bytes.NewReader(raw)))
+	in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(method, "http://localhost"+path, bytes.NewReader(raw)))
 	if recorder.Code != http.StatusOK {
 		t.Fatalf("%s %s: %d %s", method, path, recorder.Code, recorder.Body)
 	}

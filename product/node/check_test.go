@@ -26,7 +26,7 @@ func publish(t *testing.T, in *apptest.Installation, name, kind string, values .
 		t.Fatal(err)
 	}
 	recorder := httptest.NewRecorder()
-	in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodPut, "/sandbox/dns", strings.NewReader(string(body))))
+	in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodPut, "http://localhost/sandbox/dns", strings.NewReader(string(body))))
 	if recorder.Code >= 300 {
 		t.Fatalf("publish %s: %d %s", name, recorder.Code, recorder.Body)
 	}
