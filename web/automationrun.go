@@ -91,7 +91,7 @@ func showRun(v *visit) error {
 		return err
 	}
 	p := runPage{automationHead: v.automationHead(a, "runs"), Run: r, Who: who(r), Event: eventTitle(r.Trigger.EventName), At: v.moment(r.StartedAt)}
-	p.shell = v.shell(p.Who, "automations").with("flow.css", "flow.js").under(crumb{"Automations", v.link("automations")}, crumb{visible(a.Name), v.link("automations", a.ID)}, crumb{"Runs", v.link("automations", a.ID, "runs")})
+	p.shell = v.shell(p.Who, "automations").with("flow.css", "ask.css", "flow.js").under(crumb{"Automations", v.link("automations")}, crumb{visible(a.Name), v.link("automations", a.ID)}, crumb{"Runs", v.link("automations", a.ID, "runs")})
 	f.taken = map[string]takenStep{}
 	for _, s := range r.Steps {
 		t := v.takenStep(f, a, r, s)

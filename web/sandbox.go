@@ -103,7 +103,7 @@ var magicAddresses = []magicAddress{
 const sandboxRows = 50
 
 func listSandbox(v *visit) error {
-	p := sandboxPage{shell: v.shell("Sandbox mailbox", "sandbox").with("inbox.css"), Query: v.query("q"), Magic: magicAddresses}
+	p := sandboxPage{shell: v.shell("Sandbox mailbox", "sandbox").with("inbox.css", "ask.css"), Query: v.query("q"), Magic: magicAddresses}
 	var list struct{ Data []sandboxRecord }
 	query := url.Values{"limit": {strconv.Itoa(sandboxRows)}}
 	if p.Query != "" {

@@ -17,7 +17,6 @@ type queuePage struct {
 	Held    string
 	Paths   []pathCard
 	Sources []sourceCard
-	Spans   []choice
 	Problem *problem
 }
 
@@ -31,6 +30,14 @@ type pathCard struct {
 	// Adjusted tells that an operator has given it other limits.
 	Adjusted bool
 	Tenants  []tenantHold
+	// Hold and Limit are what an operator can order, with what was typed if it was refused.
+	Hold, Limit pathOrder
+}
+
+type pathOrder struct {
+	Spans                          []choice
+	Reason, Connections, PerSecond string
+	Refused                        bool
 }
 
 type tenantHold struct {
@@ -81,8 +88,7 @@ type shapeLimits struct {
 func showQueue(v *visit) error { return v.showQueue(http.StatusOK, nil) }
 
 func (v *visit) showQueue(status int, wrong *problem) error {
-	p := queuePage{shell: v.shell("Queue", "system").with("stats.css").under(crumb{"System", "/system"}), Tabs: v.systemTabs("queue"), Problem: wrong,
-		Spans: choices("1h", "1h", "for 1 hour", "4h", "for 4 hours", "24h", "for 24 hours", "168h", "for 7 days")}
+	p := queuePage{shell: v.shell("Queue", "system").with("stats.css").under(crumb{"System", "/system"}), Tabs: v.systemTabs("queue"), Problem: wrong}
 	var paths struct {
 		Node string
 		Held int64
@@ -104,6 +110,7 @@ func (v *visit) showQueue(status int, wrong *problem) error {
 func (v *visit) pathCard(s pathState) pathCard {
 	card := pathCard{ID: strings.NewReplacer(".", "-", " ", "-", "/", "-", ":", "-").Replace(s.Path.Site + "-" + s.Path.Source), Source: s.Path.Source, Site: s.Path.Site, Title: visible(s.Path.Site), State: s.State, Sentence: visible(s.Sentence) + ".",
 		Waiting: v.number(s.Waiting), Connections: v.number(s.Connections), Allowed: v.number(s.Allowed), Limits: s.Limits.words(v)}
+	card.Hold, card.Limit = v.pathOrder("hold", s), v.pathOrder("limits", s)
 	if s.Path.Source != "" {
 		card.Title += " from " + s.Path.Source
 	}
@@ -126,6 +133,17 @@ func (v *visit) pathCard(s pathState) pathCard {
 		}
 	}
 	return card
+}
+
+// pathOrder is a form of a path: empty, unless it is the one that was just refused.
+func (v *visit) pathOrder(action string, s pathState) pathOrder {
+	o := pathOrder{Refused: strings.HasSuffix(v.r.URL.Path, "/"+action) && v.value("source") == s.Path.Source && v.value("site") == s.Path.Site}
+	span := "1h"
+	if o.Refused {
+		span, o.Reason, o.Connections, o.PerSecond = v.value("for"), v.value("reason"), v.value("max_connections"), v.value("messages_per_second")
+	}
+	o.Spans = choices(span, "1h", "for 1 hour", "4h", "for 4 hours", "24h", "for 24 hours", "168h", "for 7 days")
+	return o
 }
 
 // words tells limits in the words of people.

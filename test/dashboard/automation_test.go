@@ -68,6 +68,7 @@ func TestAutomationIsMadeFromAStarterPublishedAndWatched(t *testing.T) {
 	o.open(made + "/runs")
 	o.Press("ada@example.net")
 	o.Press("Stop run")
+	o.Press("Yes, stop it")
 	o.See("The run is stopped")
 	o.Wait(`document.querySelector("#state .st-cancelled")`)
 }

@@ -36,5 +36,6 @@ func TestSandboxMailboxShowsWhatWasSentAndWhatWasRefused(t *testing.T) {
 	o.See("Accepted by remote MX")
 	o.open("/sandbox")
 	o.Press("Empty")
+	o.Press("Yes, empty it")
 	o.See("Emptied: 1 message.")
 }
