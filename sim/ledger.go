@@ -142,19 +142,35 @@ func (s *simulation) verifyRecipient(id string, p *promise, r map[string]any, st
 	attempts, _ := r["attempts"].(float64)
 	s.report.Recipients++
 	s.report.Fates = append(s.report.Fates, fmt.Sprintf("%s %s after %v attempts, taken %d times", address, state, attempts, taken))
-	if recorded := s.attempts(id, address); recorded != int(attempts) {
+	recorded, ambiguous := s.attempts(id, address)
+	if recorded != int(attempts) {
 		fail("I3: %d attempts made, %d recorded", int(attempts), recorded)
+	}
+	known := 0
+	if state == email.Delivered {
+		known = 1
+	}
+	if taken-known > ambiguous {
+		fail("I2: %d attempts are said to be doubtful", ambiguous)
 	}
 	return problems
 }
 
-func (s *simulation) attempts(id, recipient string) int {
+// attempts returns how many attempts are recorded for a recipient, and how many of them may have delivered the message although nobody
+// heard so.
+func (s *simulation) attempts(id, recipient string) (recorded, ambiguous int) {
 	status, page, err := s.call(http.MethodGet, "/emails/"+id+"/attempts?limit=200&recipient="+recipient, nil)
 	if err != nil || status != http.StatusOK {
-		return -1
+		return -1, 0
+	}
+	all, _ := page["data"].([]any)
+	for _, item := range all {
+		if attempt, _ := item.(map[string]any); attempt["ambiguous"] == true {
+			ambiguous++
+		}
 	}
 	total, _ := page["total"].(float64)
-	return int(total)
+	return int(total), ambiguous
 }
 
 // verifyTimeline checks I3: the story of a recipient follows the table of states.
