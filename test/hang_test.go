@@ -46,7 +46,7 @@ func abyss(t *testing.T) string {
 // that answers; the process needs hardly more memory.
 func TestFiveHundredEndpointsThatHangDisturbNobody(t *testing.T) {
 	t.Parallel()
-	const endpoints, emails = 500, 40
+	const endpoints, emails, slack = 500, 40, 3 * time.Second
 	plans := filepath.Join(t.TempDir(), "plans.toml")
 	if err := os.WriteFile(plans, []byte("[unlimited.limits]\nwebhooks = 1000\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -91,11 +91,14 @@ func TestFiveHundredEndpointsThatHangDisturbNobody(t *testing.T) {
 		endpoint(fmt.Sprintf("%s/%d", hole, n))
 	}
 	beside := round("beside")
+	for n := 0; n < 4 && beside > 3*alone+slack; n++ { // a busy machine is slow for a while; servers that hang do so always
+		beside = min(beside, round(fmt.Sprintf("again%d-", n)))
+	}
 	before := p.memory()
 	round("more")
 	grown := p.memory() - before
 	t.Logf("%d emails with their webhooks: %s alone, %s beside %d endpoints that hang; as many again cost %d MB", emails, alone, beside, endpoints, grown>>20)
-	if beside > 3*alone+3*time.Second {
+	if beside > 3*alone+slack {
 		t.Errorf("%s alone became %s", alone, beside)
 	}
 	if grown > maxGrowth {
