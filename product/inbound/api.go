@@ -3,7 +3,6 @@ package inbound
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -70,18 +69,15 @@ func (s *Service) handleMark(ctx context.Context, caller api.Caller, r struct {
 		if r.Body.Read == nil && r.Body.Starred == nil {
 			return api.Invalid("read", "One of read and starred is required.")
 		}
-		switch {
-		case r.Body.Read == nil:
-		case !*r.Body.Read:
-			m.ReadAt = time.Time{}
-		case m.ReadAt.IsZero():
-			m.ReadAt = tx.Now()
+		if r.Body.Read != nil {
+			if err := updateRead(tx, caller.Workspace, m.ID, *r.Body.Read); err != nil {
+				return err
+			}
 		}
 		if r.Body.Starred != nil {
-			m.Starred = *r.Body.Starred
+			return updateStarred(tx, caller.Workspace, m.ID, *r.Body.Starred)
 		}
-		_, err = updateMarks(tx, caller.Workspace, m.ID, m.ReadAt, m.Starred)
-		return err
+		return nil
 	})
 	if err != nil {
 		return Record{}, err

@@ -90,7 +90,7 @@ func (s *Service) handleNewRule(ctx context.Context, caller api.Caller, r struct
 		return ruleRecord{}, api.DomainNotAllowed(d.Name)
 	}
 	rule.DomainID = d.ID
-	err = s.db.Write(ctx, func(tx *db.Tx) error {
+	err = s.db.WriteSerializable(ctx, func(tx *db.Tx) error { // two at the same moment would both be the last that fits
 		rule.CreatedAt, rule.UpdatedAt = tx.Now(), tx.Now()
 		return s.addRule(tx, rule)
 	})

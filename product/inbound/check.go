@@ -15,8 +15,8 @@ import (
 	"postrider/mail/spf"
 )
 
-// checkWithin is how long the checks of one message may wait for name servers. What was not answered by then is called a temporary
-// error: mail is not held up for it.
+// checkWithin is how long the checks of one message may wait for others. What name servers did not answer by then is called a temporary
+// error: mail is not held up for it. The message itself is read for as long as that takes, or a slow name server would make it unreadable.
 const checkWithin = 15 * time.Second
 
 // maxJudged is how much of each text the spam check looks at.
@@ -39,9 +39,9 @@ var unknowable = finding{authentication: Authentication{SPF: "temperror", DKIM: 
 
 // check finds out where a message comes from, and how much it looks like spam. Its error means that the message could not be read.
 func (s *Service) check(ctx context.Context, m Message, c content) (finding, error) {
-	ctx, done := context.WithTimeout(ctx, checkWithin)
+	within, done := context.WithTimeout(ctx, checkWithin)
 	defer done()
-	found, err := s.authenticate(ctx, m.Envelope, c, m.CreatedAt)
+	found, err := s.authenticate(ctx, within, m.Envelope, c, m.CreatedAt)
 	if err != nil {
 		return finding{}, err
 	}
@@ -49,7 +49,7 @@ func (s *Service) check(ctx context.Context, m Message, c content) (finding, err
 	if err != nil {
 		return finding{}, err
 	}
-	found.spam = s.judge(ctx, spam.Message{From: m.From, To: m.Addresses.To, Subject: m.Subject, HTML: cutText(said.html, maxJudged), Text: cutText(said.text, maxJudged),
+	found.spam = s.judge(within, spam.Message{From: m.From, To: m.Addresses.To, Subject: m.Subject, HTML: cutText(said.html, maxJudged), Text: cutText(said.text, maxJudged),
 		Headers: said.headers(), Raw: c.raw, Authentication: spam.Authentication{Domain: found.authentication.DKIMDomain, Verified: found.proven,
 			SPF: found.authentication.SPF, DKIM: found.authentication.DKIM, DMARC: found.authentication.DMARC}})
 	found.html, found.text = cutText(said.html, maxToldText), cutText(said.text, maxToldText)
@@ -64,25 +64,25 @@ func cutText(text string, limit int) string {
 	return strings.ToValidUTF8(text[:limit], "")
 }
 
-// authenticate asks what the domains of a message say about it.
-func (s *Service) authenticate(ctx context.Context, e Envelope, c content, at time.Time) (finding, error) {
+// authenticate asks what the domains of a message say about it. within is for the name servers.
+func (s *Service) authenticate(ctx, within context.Context, e Envelope, c content, at time.Time) (finding, error) {
 	from, _ := netip.ParseAddr(e.RemoteIP) // one that is not known proves nothing
 	session := spf.Session{IP: from, Hello: e.Helo, From: e.MailFrom, Receiver: s.host}
-	sender := spf.Verify(ctx, s.world.Resolver, session)
+	sender := spf.Verify(within, s.world.Resolver, session)
 	in, err := s.openParts(ctx, c)
 	if err != nil {
 		return finding{}, err
 	}
-	signatures, err := dkim.Verify(ctx, s.world.Resolver, in.fields, in.body, at)
+	signatures, err := dkim.Verify(within, s.world.Resolver, in.fields, in.body, at)
 	in.close()
 	if err != nil {
 		return finding{}, err
 	}
-	chain, err := s.verifyChain(ctx, c, at)
+	chain, err := s.verifyChain(ctx, within, c, at)
 	if err != nil {
 		return finding{}, err
 	}
-	author := dmarc.Evaluate(ctx, s.world.Resolver, in.fields, sender, signatures)
+	author := dmarc.Evaluate(within, s.world.Resolver, in.fields, sender, signatures)
 	results := append([]authres.Result{authres.SPF(sender, session)}, authres.DKIM(signatures)...)
 	results = append(results, authres.DMARC(author), authres.ARC(chain, ""))
 	found := finding{proven: author.Result == dmarc.Pass, results: authres.Header{Server: s.host, Results: results}.String(), authentication: Authentication{
@@ -97,13 +97,13 @@ func (s *Service) authenticate(ctx context.Context, e Envelope, c content, at ti
 }
 
 // verifyChain reads the message once more: a chain is rare, and the body of a large message is not kept in memory.
-func (s *Service) verifyChain(ctx context.Context, c content, at time.Time) (arc.Chain, error) {
+func (s *Service) verifyChain(ctx, within context.Context, c content, at time.Time) (arc.Chain, error) {
 	in, err := s.openParts(ctx, c)
 	if err != nil {
 		return arc.Chain{}, err
 	}
 	defer in.close()
-	return arc.Verify(ctx, s.world.Resolver, in.fields, in.body, at)
+	return arc.Verify(within, s.world.Resolver, in.fields, in.body, at)
 }
 
 // judge asks the operator's engine, and the built-in one if that does not answer: mail is not held up for it.

@@ -57,7 +57,11 @@ func (s *Service) forward(ctx context.Context, item queue.Item) error {
 	}
 	var receipt email.Receipt
 	var failed error
-	if problem == "" && f.rule.ID != "" {
+	switch {
+	case problem != "" || f.rule.ID == "":
+	case item.Claims > maxTries:
+		failed = errNeverEnded
+	default:
 		receipt, problem, failed = s.passOn(ctx, item.ID, f, job.Test)
 	}
 	if ctx.Err() != nil {
@@ -70,8 +74,11 @@ func (s *Service) forward(ctx context.Context, item queue.Item) error {
 	}
 	return s.db.Write(ctx, func(tx *db.Tx) error {
 		if again {
-			_, err := queue.Postpone(tx, item, tx.Now().Add(retryAfter))
-			return err
+			held, err := queue.Postpone(tx, item, tx.Now().Add(retryAfter))
+			if err != nil || !held {
+				return err
+			}
+			return uncountForward(tx, f.rule)
 		}
 		held, err := queue.Hold(tx, s.owner, []queue.Item{item})
 		if err != nil || len(held) == 0 {

@@ -1,8 +1,10 @@
 package inbound_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -412,6 +414,159 @@ func TestACrashAfterPassingOnRepeatsNothing(t *testing.T) {
 		}
 		if passed, _ := received(t, in).Body["forwarded"].([]any); len(passed) != 1 {
 			t.Errorf("%v", passed)
+		}
+	})
+}
+
+func TestMailForSeveralIsKeptIfAnybodyWantsItKept(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		rule(t, in, fields{"address": "gone@acme.test", "forward_to": "team@example.org", "keep_copy": false})
+		rule(t, in, fields{"address": "lost@acme.test", "forward_to": []string{"gone@acme.test", "boss@example.org"}, "keep_copy": false})
+		for _, to := range [][]string{{"kept@acme.test", "gone@acme.test"}, {"gone@acme.test", "kept@acme.test"}} {
+			for _, refusal := range offerTo(t, mx, strings.Replace(note, "Question", "For somebody", 1), to...) {
+				if refusal != nil {
+					t.Fatal(refusal)
+				}
+			}
+		}
+		offerTo(t, mx, note, "gone@acme.test", "lost@acme.test")
+		in.Receive()
+		in.Deliver()
+		list := in.Call(http.MethodGet, "/emails/receiving", nil)
+		if list.Text("total") != "2" || strings.Contains(string(list.Raw), "Question") {
+			t.Errorf("%s", list.Raw)
+		}
+		if team, boss := len(in.Mailbox("team@example.org")), len(in.Mailbox("boss@example.org")); team != 3 || boss != 1 {
+			t.Errorf("%d for the team, %d for the boss", team, boss)
+		}
+		if n := count(t, in, `SELECT COUNT(*) FROM email WHERE source = 'forward'`); n != 4 || len(in.Mailbox("gone@acme.test")) != 0 {
+			t.Errorf("%d were passed on: who has it already got it again", n)
+		}
+		if messages, rows := count(t, in, `SELECT COUNT(*) FROM inbound_message`), count(t, in, `SELECT COUNT(*) FROM inbound_received`); messages != 2 || rows != 2 {
+			t.Errorf("%d contents and %d rows are left", messages, rows)
+		}
+		if told := count(t, in, `SELECT COUNT(*) FROM event WHERE type = 'email.received'`); told != 2 {
+			t.Errorf("%d were told of", told)
+		}
+	})
+}
+
+func TestMailStaysUntilTheLastRuleHasPassedItOn(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		rule(t, in, fields{"address": "a@acme.test", "forward_to": "ann@example.org", "keep_copy": false})
+		rule(t, in, fields{"address": "b@acme.test", "forward_to": "bob@example.org", "keep_copy": false})
+		offerTo(t, mx, note, "a@acme.test", "b@acme.test")
+		step(t, in.App.Inbound.CheckStep)
+		err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`UPDATE queue_item SET due_at = $1 WHERE id = (SELECT id FROM queue_item WHERE lane = 'forward' ORDER BY id LIMIT 1)`, tx.Now().Add(time.Minute))
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		in.Clock.Advance(time.Minute)
+		in.Receive()
+		in.Deliver()
+		if ann, bob := len(in.Mailbox("ann@example.org")), len(in.Mailbox("bob@example.org")); ann != 1 || bob != 1 {
+			t.Errorf("%d for Ann, %d for Bob", ann, bob)
+		}
+		if n := count(t, in, `SELECT COUNT(*) FROM inbound_message`); n != 0 {
+			t.Errorf("%d are left", n)
+		}
+	})
+}
+
+func TestMailThatIsOnlyPassedOnIsNotShownMeanwhile(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		rule(t, in, fields{"address": "support@acme.test", "forward_to": "team@example.org", "keep_copy": false})
+		hand(t, in.Receiving(), "support@acme.test", note)
+		id := received(t, in).Text("id")
+		step(t, in.App.Inbound.CheckStep)
+		if list := in.Call(http.MethodGet, "/emails/receiving?search=question", nil); list.Text("total") != "0" {
+			t.Errorf("%s", list.Raw)
+		}
+		if answer := in.Call(http.MethodGet, "/emails/receiving/"+id, nil); answer.Status != http.StatusNotFound {
+			t.Errorf("%d %s", answer.Status, answer.Raw)
+		}
+	})
+}
+
+func TestTheLastRuleThatFitsIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		rule(t, in, fields{"address": "first@acme.test", "forward_to": "team@example.org"})
+		err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			var values []any
+			for i := range 998 {
+				values = append(values, fmt.Sprintf("00000000-0000-7000-8000-%012d", i), in.Workspace, in.DomainID, "acme.test", fmt.Sprintf("%d@acme.test", i), `["team@example.org"]`,
+					true, true, "rewrite", tx.Now(), tx.Now())
+			}
+			_, err := tx.InsertRows(`INSERT INTO inbound_rule (id, workspace_id, domain_id, domain, address, forward_to, enabled, keep_copy, mode, created_at, updated_at)`, 11, values, ``)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		answers := make([]apptest.Answer, 16)
+		for i := range answers {
+			all.Go(func() {
+				answers[i] = in.Call(http.MethodPost, "/emails/receiving/forwarding", fields{"address": fmt.Sprintf("last%d@acme.test", i), "forward_to": "team@example.org"})
+			})
+		}
+		all.Wait()
+		made := 0
+		for _, answer := range answers {
+			if answer.Status == http.StatusCreated {
+				made++
+			} else if answer.Status != http.StatusBadRequest || !strings.Contains(string(answer.Raw), "at most 1000 forwarding rules") {
+				t.Errorf("%d %s", answer.Status, answer.Raw)
+			}
+		}
+		if n := count(t, in, `SELECT COUNT(*) FROM inbound_rule`); made != 1 || n != 1000 {
+			t.Errorf("%d were made, and there are %d", made, n)
+		}
+	})
+}
+
+func TestRulesGoWithTheirDomain(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		other := in.VerifiedDomain(in.Workspace, "other.test")
+		rule(t, in, fields{"address": "a@acme.test", "forward_to": "team@example.org"})
+		rule(t, in, fields{"address": "a@other.test", "forward_to": "team@example.org"})
+		if gone := in.Browse(http.MethodDelete, "/v1/domains/"+other, nil); gone.Status != http.StatusOK {
+			t.Fatalf("%d %s", gone.Status, gone.Raw)
+		}
+		step(t, worker(t, in.App.Workers(), "old operator's mail"))
+		if left := rules(t, in); len(left) != 1 || left[0]["address"] != "a@acme.test" {
+			t.Errorf("%v", left)
+		}
+	})
+}
+
+func TestMailThatWouldBePassedOnToNobodyIsKept(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		in.Must(http.StatusCreated, http.MethodPost, "/suppressions", fields{"email": "Gone@example.org"})
+		rule(t, in, fields{"address": "some@acme.test", "forward_to": []string{"gone@example.org", "team@example.org"}, "keep_copy": false})
+		rule(t, in, fields{"address": "none@acme.test", "forward_to": "gone@example.org", "keep_copy": false})
+		hand(t, mx, "some@acme.test", strings.Replace(note, "Question", "For some", 1))
+		hand(t, mx, "none@acme.test", note)
+		in.Receive()
+		in.Deliver()
+		if got := received(t, in); got.Text("subject") != "Question" || len(in.Mailbox("team@example.org")) != 1 {
+			t.Errorf("%s", got.Raw)
+		}
+		if r := rules(t, in); r[0]["last_error"] != "no_destination" || r[0]["forwarded_count"] != 0.0 || r[1]["last_error"] != nil {
+			t.Errorf("%v", r)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func FuzzMessagesAreReadBack(f *testing.F) {
 			return
 		}
 		l := readLetter(c.fields)
-		files, _, err := s.filesOf(t.Context(), "id", c)
+		files, _, err := s.filesOf(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}

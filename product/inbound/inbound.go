@@ -25,25 +25,27 @@ import (
 	"postrider/product/delivery"
 	"postrider/product/domain"
 	"postrider/product/email"
+	"postrider/product/suppression"
 	"postrider/product/webhook"
 	"postrider/world"
 )
 
 // Service takes, keeps and passes on mail.
 type Service struct {
-	world    world.World
-	db       *db.DB
-	blobs    blob.Store
-	accounts *account.Service
-	domains  *domain.Service
-	emails   *email.Service
-	delivery *delivery.Service
-	webhooks *webhook.Service
-	keys     *seal.Keyring
-	spam     spam.Engine
-	host     string
-	node     string
-	baseURL  string
+	world        world.World
+	db           *db.DB
+	blobs        blob.Store
+	accounts     *account.Service
+	domains      *domain.Service
+	emails       *email.Service
+	delivery     *delivery.Service
+	webhooks     *webhook.Service
+	suppressions *suppression.Service
+	keys         *seal.Keyring
+	spam         spam.Engine
+	host         string
+	node         string
+	baseURL      string
 
 	desk     *db.Desk[[]arrival]
 	throttle throttle
@@ -60,7 +62,9 @@ type Parts struct {
 	Emails   *email.Service
 	Delivery *delivery.Service
 	Webhooks *webhook.Service
-	Keys     *seal.Keyring
+	// Suppressions knows who must not be mailed.
+	Suppressions *suppression.Service
+	Keys         *seal.Keyring
 	// Spam judges messages; nil means the built-in engine.
 	Spam spam.Engine
 	// Node names this process among those that share the database.
@@ -72,7 +76,7 @@ type Parts struct {
 // New returns the service.
 func New(w world.World, d *db.DB, parts Parts) *Service {
 	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, emails: parts.Emails, delivery: parts.Delivery, webhooks: parts.Webhooks,
-		keys: parts.Keys, spam: parts.Spam, host: parts.Domains.Hosts().MX()[0], node: parts.Node, baseURL: strings.TrimRight(parts.BaseURL, "/"),
+		suppressions: parts.Suppressions, keys: parts.Keys, spam: parts.Spam, host: parts.Domains.Hosts().MX()[0], node: parts.Node, baseURL: strings.TrimRight(parts.BaseURL, "/"),
 		owner: "inbound/" + parts.Node}
 	s.desk = db.NewDesk(d, storeArrivals)
 	s.throttle = throttle{limiter: limit.New(w.Clock, maxPeers)}

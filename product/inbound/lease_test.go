@@ -14,6 +14,7 @@ import (
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/product/inbound"
+	"postrider/world"
 )
 
 // slow is an engine of a node that is held up in the middle of its first check.
@@ -29,15 +30,19 @@ func (s *slow) Check(ctx context.Context, m spam.Message) (spam.Result, error) {
 }
 
 // otherNode is another process on the database of an installation.
-func otherNode(t *testing.T, in *apptest.Installation) *inbound.Service {
+func otherNode(t *testing.T, in *apptest.Installation, options ...func(*world.World, *inbound.Parts)) *inbound.Service {
 	t.Helper()
-	a := in.App
+	a, w := in.App, in.App.World
 	blobs, err := blob.NewFiles(t.TempDir(), a.World.Clock, a.World.Random) // what is small is in the database
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inbound.New(a.World, a.DB, inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks,
-		Keys: in.Keys, Node: "other", BaseURL: "https://postrider.test"})
+	parts := inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks, Suppressions: a.Suppressions,
+		Keys: in.Keys, Node: "other", BaseURL: "https://postrider.test"}
+	for _, option := range options {
+		option(&w, &parts)
+	}
+	return inbound.New(w, a.DB, parts)
 }
 
 func TestACheckWhoseLeaseWasLostSettlesNothing(t *testing.T) {
@@ -74,4 +79,40 @@ func TestACheckWhoseLeaseWasLostSettlesNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// stalled is a resolver whose first answer about a text is held up.
+type stalled struct {
+	world.Resolver
+	once sync.Once
+	held func()
+}
+
+func (s *stalled) TXT(ctx context.Context, name string) ([]string, world.Answer, error) {
+	s.once.Do(s.held)
+	return s.Resolver.TXT(ctx, name)
+}
+
+func TestAForwardWhoseLeaseWasLostIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		rule(t, in, fields{"address": "support@acme.test", "forward_to": "team@example.org", "mode": "passthrough"})
+		sealed := crlf("ARC-Seal: i=1; a=rsa-sha256; cv=none; d=example.net; s=x; t=1700000000; b=AAAA",
+			"ARC-Message-Signature: i=1; a=rsa-sha256; c=relaxed/relaxed; d=example.net; s=x; t=1700000000; h=from; bh=qLKbpaSndNO6Wp/cm+OE7R8kTAxUkYfIjerX8SOSVtc=; b=AAAA",
+			"ARC-Authentication-Results: i=1; example.net; none") + note
+		hand(t, in.Receiving(), "support@acme.test", sealed)
+		step(t, in.App.Inbound.CheckStep)
+		taken := false
+		stall := func() {
+			in.Clock.Advance(3 * time.Minute) // longer than a lease lasts
+			step(t, worker(t, in.App.Inbound.Workers(), "inbound leases"))
+			step(t, in.App.Inbound.ForwardStep)
+			taken = true
+		}
+		step(t, otherNode(t, in, func(w *world.World, _ *inbound.Parts) { w.Resolver = &stalled{Resolver: w.Resolver, held: stall} }).ForwardStep)
+		in.Deliver()
+		if r := rules(t, in)[0]; !taken || r["forwarded_count"] != 1.0 || len(in.Mailbox("team@example.org")) != 1 {
+			t.Errorf("taken over: %v, %v", taken, r)
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -124,7 +125,7 @@ func shown(text string, limit int) string {
 var errEnough = errors.New("enough")
 
 // filesOf lists what is in a message besides its text. A message that cannot be taken apart is listed as far as it can.
-func (s *Service) filesOf(ctx context.Context, id ID, c content) (files []File, truncated bool, err error) {
+func (s *Service) filesOf(ctx context.Context, c content) (files []File, truncated bool, err error) {
 	if message.IsText(c.fields) {
 		return nil, false, nil
 	}
@@ -138,7 +139,7 @@ func (s *Service) filesOf(ctx context.Context, id ID, c content) (files []File, 
 			return errEnough
 		}
 		size, err := io.Copy(io.Discard, p.Body)
-		files = append(files, newFile(id, index, p, size))
+		files = append(files, newFile(index, p, size))
 		return err
 	})
 	truncated = errors.Is(err, errEnough) || errors.Is(err, message.ErrTooManyParts) || errors.Is(err, message.ErrHeaderTooLarge)
@@ -160,14 +161,35 @@ func eachFile(r io.Reader, visit func(index int, p *message.Part) error) error {
 	})
 }
 
-func newFile(id ID, index int, p *message.Part, size int64) File {
-	f := File{ID: derivedID(string(id), strconv.Itoa(index)), Filename: shown(p.Filename(), maxFilename), ContentType: shown(p.Type, maxFilename),
-		Disposition: "attachment", ContentID: shown(p.ContentID, maxFilename), Size: size}
+// named returns the files of a message with ids of their own.
+func named(id ID, files []File) []File {
+	own := slices.Clone(files)
+	for i := range own {
+		own[i].ID = derivedID(string(id), strconv.Itoa(i+1))
+	}
+	return own
+}
+
+func newFile(index int, p *message.Part, size int64) File {
+	f := File{Filename: shown(p.Filename(), maxFilename), ContentType: shown(p.Type, maxFilename),
+		Disposition: disposition(p), ContentID: shown(p.ContentID, maxFilename), Size: size}
 	if f.Filename == "" {
 		f.Filename = "part-" + strconv.Itoa(index)
 	}
-	if f.ContentID != "" {
-		f.Disposition = "inline"
-	}
 	return f
+}
+
+// disposition is what a part says it is. Only of one that says nothing a content id tells: some programs give every file one.
+func disposition(p *message.Part) string {
+	for _, f := range p.Fields {
+		said, _, _ := strings.Cut(strings.ToLower(f.Value), ";")
+		said = strings.TrimSpace(said)
+		if f.Is("Content-Disposition") && (said == "inline" || said == "attachment") {
+			return said
+		}
+	}
+	if p.ContentID != "" {
+		return "inline"
+	}
+	return "attachment"
 }

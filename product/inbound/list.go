@@ -74,10 +74,10 @@ func (q listQuery) where(ws space.ID) *where {
 		w.add("domain_id = ?", q.Domain)
 	}
 	if q.To != "" {
-		w.add(`LOWER(addresses) LIKE ? ESCAPE '\'`, db.Contains(q.To))
+		w.add(`COALESCE(to_text, LOWER(addresses)) LIKE ? ESCAPE '\'`, db.Contains(q.To))
 	}
 	if q.From != "" {
-		w.add(`LOWER(sender) LIKE ? ESCAPE '\'`, db.Contains(q.From))
+		w.add(`COALESCE(from_text, LOWER(sender)) LIKE ? ESCAPE '\'`, db.Contains(q.From))
 	}
 	if q.Search != "" {
 		w.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))

@@ -242,3 +242,98 @@ func TestWhatCannotBeStoredIsNotTaken(t *testing.T) {
 		}
 	}
 }
+
+// offerTo brings one message for several recipients, and returns how each was answered. It goes on with those that were taken.
+func offerTo(t *testing.T, mx, message string, to ...string) []error {
+	t.Helper()
+	client, err := smtp.Dial(mx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	if err := client.Mail(""); err != nil {
+		t.Fatal(err)
+	}
+	answers := make([]error, len(to))
+	for i, recipient := range to {
+		answers[i] = client.Rcpt(recipient)
+	}
+	body, err := client.Data()
+	if err != nil {
+		t.Fatal(err)
+	}
+	body.Write([]byte(message))
+	if err := body.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return answers
+}
+
+func TestAMessageIsForOneKindOfRecipient(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mx := in.Receiving()
+	id, back := sentTo(t, in, "ann@example.net")
+	_, second := sentTo(t, in, "bob@example.net")
+	operator, person := "postmaster@mail.postrider.test", "support@acme.test"
+	rule(t, in, fields{"address": "pass@acme.test", "forward_to": "team@example.org", "mode": "passthrough"})
+	if err := offer(mx, "ann@example.net", "pass@acme.test", note); err != nil {
+		t.Fatal(err)
+	}
+	in.Receive()
+	in.Deliver()
+	passed := in.Mailbox("team@example.org")[0].Envelope.From
+	for _, pair := range [][]string{{person, back}, {back, person}, {back, second}, {back, operator}, {operator, back}, {person, operator}, {operator, person},
+		{passed, person}, {person, passed}, {back, passed}, {passed, back}, {passed, operator}, {operator, passed}} {
+		answers := offerTo(t, mx, strings.Replace(note, "Question", "Mixed", 1), pair...)
+		if answers[0] != nil || answers[1] == nil || !strings.HasPrefix(answers[1].Error(), "452") {
+			t.Errorf("%v: %v", pair, answers)
+		}
+	}
+	in.Receive()
+	list := in.Call(http.MethodGet, "/emails/receiving?search=mixed", nil)
+	if found := letters(t, in); list.Text("total") != "3" || len(found) != 10 || in.Email(id).Text("status") != "delivered" {
+		t.Errorf("%d for the operator, and %s", len(found), list.Raw)
+	}
+}
+
+func TestEachDomainHasFilesOfItsOwn(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mx := in.Receiving()
+	other := in.VerifiedDomain(in.Workspace, "other.test")
+	in.Must(http.StatusOK, http.MethodPost, "/domains/"+other+"/receiving", fields{"enabled": true})
+	offerTo(t, mx, letter, "a@acme.test", "b@other.test")
+	seen := map[string]bool{}
+	for _, row := range in.Must(http.StatusOK, http.MethodGet, "/emails/receiving", nil).Body["data"].([]any) {
+		id := row.(map[string]any)["id"].(string)
+		for i, f := range in.Must(http.StatusOK, http.MethodGet, "/emails/receiving/"+id+"/attachments", nil).Body["data"].([]any) {
+			file := f.(map[string]any)
+			single := in.Must(http.StatusOK, http.MethodGet, "/emails/receiving/"+id+"/attachments/"+file["id"].(string), nil)
+			if got := string(in.Download(single.Text("download_url"))); seen[single.Text("id")] || (i == 1) != (got == "%PDF") {
+				t.Errorf("%s is %q", single.Raw, got)
+			}
+			seen[single.Text("id")] = true
+		}
+	}
+	if len(seen) != 4 {
+		t.Errorf("%v", seen)
+	}
+}
+
+func TestAFileIsWhatItSaysItIs(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	hand(t, in.Receiving(), "support@acme.test", crlf("From: ann@example.net", "Subject: Files", "Content-Type: multipart/mixed; boundary=m", "",
+		"--m", "Content-Type: application/pdf", "Content-ID: <f_1>", `Content-Disposition: Attachment; filename="a.pdf"`, "", "x",
+		"--m", "Content-Type: application/pdf", `Content-Disposition: inline; filename="b.pdf"`, "", "x",
+		"--m", "Content-Type: image/png", "Content-ID: <c>", "", "x",
+		"--m", "Content-Type: image/png", "", "x", "--m--"))
+	var said []string
+	for _, f := range received(t, in).Body["attachments"].([]any) {
+		said = append(said, f.(map[string]any)["content_disposition"].(string))
+	}
+	if got := strings.Join(said, " "); got != "attachment inline inline attachment" {
+		t.Error(got)
+	}
+}

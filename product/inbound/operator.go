@@ -89,6 +89,9 @@ func (s *Service) readReport(ctx context.Context, recipient email.RecipientID, e
 	}
 	defer r.Close()
 	kind, used, err := s.delivery.Reported(ctx, recipient, r)
+	if errors.Is(err, message.ErrHeaderTooLarge) {
+		kind, err = report.KindOrdinary, nil // it would be no easier to read if it came again
+	}
 	if err != nil || used {
 		return kind, err
 	}
@@ -131,7 +134,7 @@ func (s *Service) OperatorStep(ctx context.Context) (bool, error) {
 			s.world.Log.Error("operator's mail could not be read", "letter", item.ID, "error", failed)
 		}
 		err = s.db.Write(ctx, func(tx *db.Tx) error {
-			if failed != nil {
+			if failed != nil && item.Claims < maxTries {
 				_, postponed := queue.Postpone(tx, item, tx.Now().Add(retryAfter))
 				return postponed
 			}
@@ -149,29 +152,56 @@ func (s *Service) OperatorStep(ctx context.Context) (bool, error) {
 
 // readLetter tells what a letter is, and whether its author is who it says.
 func (s *Service) readLetter(ctx context.Context, item queue.Item, l Letter) (report.Report, bool, error) {
-	if l.ID == "" {
-		return report.Report{}, false, nil
+	unknown := report.Report{Kind: report.KindOrdinary}
+	switch {
+	case l.ID == "":
+		return unknown, false, nil
+	case item.Claims > maxTries:
+		return unknown, false, errNeverEnded
 	}
 	var e Envelope
 	if err := json.Unmarshal([]byte(item.Payload), &e); err != nil {
-		return report.Report{}, false, err
+		return unknown, false, err
 	}
-	ctx, done := context.WithTimeout(ctx, checkWithin)
+	within, done := context.WithTimeout(ctx, checkWithin)
 	defer done()
-	found, err := s.authenticate(ctx, e, l.content, l.CreatedAt)
+	found, err := s.authenticate(ctx, within, e, l.content, l.CreatedAt)
 	if err != nil {
-		return report.Report{}, false, err
+		return unknown, false, err
 	}
 	r, err := s.open(ctx, l.content)
 	if err != nil {
-		return report.Report{}, false, err
+		return unknown, false, err
 	}
 	defer r.Close()
 	told, err := report.Read(r)
-	if errors.Is(err, message.ErrHeaderTooLarge) {
-		return report.Report{Kind: report.KindOrdinary}, false, nil
+	switch {
+	case errors.Is(err, message.ErrHeaderTooLarge):
+		return unknown, false, nil
+	case err != nil:
+		return unknown, false, err
 	}
-	return told, found.proven, err
+	return told, found.proven, s.passComplaint(ctx, l, told)
+}
+
+// passComplaint counts a complaint that came to an address of the installation, which is where providers send them whom the operator
+// asked for it. It names the return path of the message, and that is proof enough: it is signed.
+func (s *Service) passComplaint(ctx context.Context, l Letter, told report.Report) error {
+	if told.Feedback == nil {
+		return nil
+	}
+	local, _, _ := strings.Cut(told.Feedback.OriginalMailFrom, "@")
+	recipient, ok := s.delivery.ReturnedTo(local)
+	if !ok {
+		return nil
+	}
+	r, err := s.open(ctx, l.content)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	_, _, err = s.delivery.Reported(ctx, recipient, r)
+	return err
 }
 
 // fileLetter stores what a letter says. Statistics that were stored need no letter any more.

@@ -184,3 +184,87 @@ func TestTextsAreToldOnlyToThoseWhoAsked(t *testing.T) {
 		}
 	})
 }
+
+func TestAReportThatCannotBeReadIsTakenOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id, back := sentTo(t, in, "ann@example.net")
+		endless := "X-Long: x\r\n" + strings.Repeat(" "+strings.Repeat("x", 900)+"\r\n", 1200)
+		hand(t, in.MX(), back, strings.Replace(bounce("ann@example.net", "failed", "5.1.1", "550"), "--b\r\n\r\n", "--b\r\n"+endless+"\r\n", 1))
+		if found := letters(t, in); len(found) != 1 || found[0]["kind"] != "ordinary" || in.Email(id).Text("status") != "delivered" {
+			t.Errorf("%v", found)
+		}
+	})
+}
+
+func TestAComplaintToTheInstallationReachesTheEmailItIsAbout(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id, back := sentTo(t, in, "ann@example.net")
+		other, forged := sentTo(t, in, "bob@example.net")
+		local, host, _ := strings.Cut(forged, "@")
+		for _, from := range []string{back, local[:len(local)-2] + "zz@" + host} {
+			hand(t, in.MX(), "abuse@mail.postrider.test", strings.Replace(complaint("redacted@example.net"), "Version: 1\r\n", "Version: 1\r\nOriginal-Mail-From: <"+from+">\r\n", 1))
+		}
+		in.Receive()
+		if got := in.Email(id).Text("status"); got != "complained" {
+			t.Errorf("the email is %s", got)
+		}
+		if got := in.Email(other).Text("status"); got != "delivered" {
+			t.Errorf("a forgery made it %s", got)
+		}
+		if found := letters(t, in); len(found) != 2 || found[0]["kind"] != "feedback" {
+			t.Errorf("%v", found)
+		}
+	})
+}
+
+func TestAReportThatIsProvenStays(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.MX()
+		send := func() {
+			t.Helper()
+			hand(t, mx, "dmarc@mail.postrider.test", packed(t, "Report Domain: acme.test", "application/gzip", "example.net!acme.test!1!2.xml.gz", "dmarc.xml", "acme.test"))
+			hand(t, mx, "tlsrpt@mail.postrider.test", packed(t, "Report Domain: acme.test", "application/tlsrpt+gzip", "example.net!acme.test!1!2.json.gz", "tls.json", "acme.test"))
+			in.Receive()
+		}
+		send()
+		err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`UPDATE inbound_dmarc_report SET proven = TRUE, messages = 1234`)
+			if err == nil {
+				_, err = tx.Exec(`UPDATE inbound_tls_report SET proven = TRUE, successful = 1234`)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		send()
+		if dmarc, tls := count(t, in, `SELECT messages FROM inbound_dmarc_report`), count(t, in, `SELECT successful FROM inbound_tls_report`); dmarc != 1234 || tls != 1234 {
+			t.Errorf("%d and %d: a stranger's report took its place", dmarc, tls)
+		}
+	})
+}
+
+func TestAForeignServerIsPreferredOnlyIfItsNumberIsLower(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	in.Receiving()
+	for values, want := range map[string]string{
+		`"10 a.other.test","10 mx1.mail.postrider.test","10 z.other.test"`: "ready",
+		`"9 a.other.test","10 mx1.mail.postrider.test"`:                    "mx_not_preferred",
+		`"11 a.other.test","10 mx2.mail.postrider.test"`:                   "ready",
+		`"10 a.other.test"`: "mx_mismatch",
+	} {
+		recorder := httptest.NewRecorder()
+		in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodPut, "http://localhost/sandbox/dns", strings.NewReader(`{"name":"acme.test","type":"MX","values":[`+values+`]}`)))
+		if recorder.Code >= 300 {
+			t.Fatalf("%d %s", recorder.Code, recorder.Body)
+		}
+		got := in.Call(http.MethodGet, "/emails/receiving/health", nil)
+		if row, _ := got.Body["domains"].([]any)[0].(map[string]any); row["status"] != want {
+			t.Errorf("%s: %s", values, got.Raw)
+		}
+	}
+}

@@ -11,9 +11,11 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/queue"
+	"postrider/platform/space"
 	"postrider/product/account"
 	"postrider/product/domain"
 	"postrider/product/plan"
+	"postrider/product/suppression"
 )
 
 // planForwards returns the work that the rules make of a message, and notes whether anybody wants it kept.
@@ -165,5 +167,23 @@ func (s *Service) destinations(ctx context.Context, f forwarding) ([]address.Add
 			list = append(list, to)
 		}
 	}
-	return list, nil
+	return s.reachable(ctx, f.message.Workspace, list)
+}
+
+// reachable leaves out those who are on the suppression list. If nobody is left, the message is kept: it would be sent to nobody.
+func (s *Service) reachable(ctx context.Context, ws space.ID, list []address.Address) (open []address.Address, err error) {
+	queries := make([]suppression.Query, len(list))
+	for i, to := range list {
+		queries[i] = suppression.Query{Workspace: ws, Address: to.Addr()}
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		stops, err := s.suppressions.Check(tx, queries)
+		for i, stop := range stops {
+			if stop == nil {
+				open = append(open, list[i])
+			}
+		}
+		return err
+	})
+	return open, err
 }

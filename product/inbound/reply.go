@@ -81,8 +81,9 @@ func (s *Service) handleReply(ctx context.Context, caller api.Caller, r struct {
 	if err != nil {
 		return replyAnswer{}, err
 	}
-	if err := s.db.Write(ctx, func(tx *db.Tx) error { return insertAnswer(tx, m, receipt.ID) }); err != nil {
-		return replyAnswer{}, err
+	err = s.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error { return insertAnswer(tx, m, receipt.ID) })
+	if err != nil { // the answer is on its way, and whoever heard of an error would send another
+		s.world.Log.Error("answer could not be put into its thread", "email", receipt.ID, "error", err)
 	}
 	return replyAnswer{Object: "email", ID: receipt.ID, State: receipt.Status, InReplyTo: api.Ref(m.MessageID), Thread: m.Thread, Idempotent: replayed}, nil
 }

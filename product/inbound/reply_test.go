@@ -2,10 +2,14 @@ package inbound_test
 
 import (
 	"net/http"
+	"net/url"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/db"
 )
 
 func TestAnAnswerThreadsAndSoDoesTheAnswerToIt(t *testing.T) {
@@ -197,6 +201,62 @@ func TestMailCanBeHandedInForATrial(t *testing.T) {
 			}
 		}
 		if answer := in.Call(http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": "a@other.test"}); answer.Status != http.StatusBadRequest || !strings.Contains(string(answer.Raw), `"rcpt_to":["other.test is not`) {
+			t.Errorf("%d %s", answer.Status, answer.Raw)
+		}
+	})
+}
+
+func TestMailIsFoundByItsAuthorAndItsRecipients(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		hand(t, in.Receiving(), "hidden@acme.test", crlf("From: =?utf-8?q?=C3=84nne_=C3=96z?= <anne@example.net>", "To: =?utf-8?q?D=C3=96RTE?= <doerte@example.org>", "Cc: \"R&D\" <rd@example.org>",
+			"Reply-To: desk@elsewhere.test", "Subject: Hello", "", "x"))
+		for _, c := range []struct{ name, text, want string }{{"from", "Änne", "1"}, {"from", "ÄNNE ÖZ <anne@", "1"}, {"from", "doerte", "0"}, {"from", "hello", "0"},
+			{"to", "dörte <DOERTE@", "1"}, {"to", "R&D", "1"}, {"to", "hidden@acme", "1"}, {"to", "elsewhere", "0"}, {"to", "received_for", "0"}, {"to", "anne", "0"}, {"to", "%", "0"}} {
+			if got := in.Call(http.MethodGet, "/emails/receiving?"+url.Values{c.name: {c.text}}.Encode(), nil); got.Text("total") != c.want {
+				t.Errorf("%s=%s: %s, want %s", c.name, c.text, got.Text("total"), c.want)
+			}
+		}
+	})
+}
+
+func TestMarksOfTwoPeopleAtTheSameMomentBothStay(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		hand(t, in.Receiving(), "support@acme.test", note)
+		path := "/emails/receiving/" + received(t, in).Text("id")
+		for i := range 20 {
+			on := i%2 == 0
+			var both sync.WaitGroup
+			for _, wish := range []fields{{"read": on}, {"starred": on}} {
+				both.Go(func() { in.Call(http.MethodPatch, path, wish) })
+			}
+			both.Wait()
+			if got := in.Call(http.MethodGet, path, nil); got.Body["read"] != on || got.Body["starred"] != on {
+				t.Fatalf("read %v, starred %v, want %v", got.Body["read"], got.Body["starred"], on)
+			}
+		}
+		first := in.Call(http.MethodPatch, path, fields{"read": true}).Text("read_at")
+		in.Clock.Advance(time.Minute)
+		if again := in.Call(http.MethodPatch, path, fields{"read": true}).Text("read_at"); first == "" || again != first {
+			t.Errorf("read at %q, then at %q", first, again)
+		}
+	})
+}
+
+func TestAnAnswerThatWasSentIsNotCalledAFailure(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		hand(t, in.Receiving(), "support@acme.test", note)
+		path := "/emails/receiving/" + received(t, in).Text("id") + "/reply"
+		err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`DROP TABLE inbound_answer`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer := in.Call(http.MethodPost, path, fields{"text": "Fine."}); answer.Status != http.StatusAccepted {
 			t.Errorf("%d %s", answer.Status, answer.Raw)
 		}
 	})

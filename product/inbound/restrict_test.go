@@ -7,6 +7,7 @@ import (
 
 	"postrider/app/apptest"
 	"postrider/product/apikey"
+	"postrider/product/plan"
 )
 
 func TestAKeyOfSomeDomainsFindsWhatTheyReceivedOnly(t *testing.T) {
@@ -70,6 +71,62 @@ func TestAKeyOfSomeDomainsFindsWhatTheyReceivedOnly(t *testing.T) {
 		}
 		if got := one(t, in, foreign).Text("read"); got != "false" {
 			t.Errorf("read: %s", got)
+		}
+	})
+}
+
+func TestAKeyOfSomeDomainsHandsInAndPassesOnForThemOnly(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	other := in.VerifiedDomain(in.Workspace, "other.test")
+	foreign := "/emails/receiving/forwarding/" + rule(t, in, fields{"address": "a@acme.test", "forward_to": "x@y.test"})
+	_, key, err := in.App.Keys.Create(t.Context(), apikey.NewKey{Workspace: in.Workspace, Name: "own", Preset: apikey.FullAccess, DomainIDs: []string{other}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		method, path string
+		body         any
+		want         int
+	}{
+		{http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": "a@acme.test"}, http.StatusForbidden},
+		{http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": []string{"a@other.test", "a@acme.test"}}, http.StatusForbidden},
+		{http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": "a@other.test"}, http.StatusCreated},
+		{http.MethodPost, "/emails/receiving/forwarding", fields{"address": "*@acme.test", "forward_to": "x@evil.test"}, http.StatusForbidden},
+		{http.MethodPost, "/emails/receiving/forwarding", fields{"address": "*@other.test", "forward_to": "x@y.test"}, http.StatusCreated},
+		{http.MethodPatch, foreign, fields{"forward_to": "x@evil.test"}, http.StatusForbidden},
+		{http.MethodDelete, foreign, nil, http.StatusForbidden},
+	} {
+		if answer := in.CallAs(key, c.method, c.path, c.body, nil); answer.Status != c.want || c.want == http.StatusForbidden && answer.Text("error", "code") != "domain_not_allowed" {
+			t.Errorf("%s %s %v: %d %s", c.method, c.path, c.body, answer.Status, answer.Raw)
+		}
+	}
+	if list := in.Call(http.MethodGet, "/emails/receiving", nil); list.Text("total") != "1" {
+		t.Errorf("%s", list.Raw)
+	}
+}
+
+func TestWhatOthersWroteOrRuledChangesNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		_, key := in.NewWorkspace(plan.Unlimited)
+		for _, name := range []string{"claimed.test", "theirs.test"} { // neither is proven to be theirs
+			in.CallAs(key, http.MethodPost, "/domains", fields{"name": name}, nil)
+		}
+		in.Must(http.StatusOK, http.MethodPost, "/domains/"+in.VerifiedDomain(in.Workspace, "claimed.test")+"/receiving", fields{"enabled": true})
+		rule(t, in, fields{"address": "support@claimed.test", "forward_to": "team@example.org"})
+		if stolen := in.CallAs(key, http.MethodPost, "/emails/receiving/forwarding", fields{"address": "support@claimed.test", "forward_to": "x@evil.test"}, nil); stolen.Status != http.StatusCreated {
+			t.Fatalf("%s", stolen.Raw)
+		}
+		if theirs := in.CallAs(key, http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": "a@theirs.test"}, nil); theirs.Status != http.StatusCreated {
+			t.Fatalf("%s", theirs.Raw)
+		}
+		hand(t, mx, "support@claimed.test", "From: ann@example.net\r\nSubject: Re: Question\r\nIn-Reply-To: <q@example.net>\r\n\r\nWell.\r\n")
+		in.Receive()
+		in.Deliver()
+		if got := received(t, in); got.Text("thread_id") != got.Text("id") || len(in.Mailbox("team@example.org")) != 1 || len(in.Mailbox("x@evil.test")) != 0 {
+			t.Errorf("%s", got.Raw)
 		}
 	})
 }

@@ -71,7 +71,7 @@ func (s *Service) passThrough(ctx context.Context, f forwarding, fields []messag
 func (s *Service) seal(ctx context.Context, f forwarding, head []byte) ([]byte, error) {
 	within, done := context.WithTimeout(ctx, checkWithin)
 	defer done()
-	chain, err := s.verifyChain(within, f.content.content, f.message.CreatedAt)
+	chain, err := s.verifyChain(ctx, within, f.content.content, f.message.CreatedAt)
 	if err != nil {
 		return nil, err
 	}

@@ -12,17 +12,17 @@ import (
 )
 
 func insertMessages(tx *db.Tx, all []arrival) error {
-	const columns = 20
+	const columns = 22
 	values := make([]any, 0, columns*len(all))
 	for _, a := range all {
 		m := a.message
 		values = append(values, m.ID, m.Workspace, m.Domain, db.NullText(m.Tenant), m.Source, m.MessageID, m.From, db.JSON(m.Addresses), m.Subject,
-			searchText(m), db.JSON(m.Envelope), db.JSON(m.Ancestors), m.Thread, m.Automatic, m.Truncated, db.JSON(m.Files), len(m.Files), m.SizeBytes,
+			searchText(m), strings.ToLower(m.From), recipientText(m), db.JSON(m.Envelope), db.JSON(m.Ancestors), m.Thread, m.Automatic, m.Truncated, db.JSON(m.Files), len(m.Files), m.SizeBytes,
 			m.Kept, m.CreatedAt)
 	}
 	_, err := tx.InsertRows(`
-		INSERT INTO inbound_received (id, workspace_id, domain_id, tenant_id, source, message_id, sender, addresses, subject, search, envelope, ancestors,
-			thread_id, automatic, truncated, files, file_count, size_bytes, kept, created_at)`, columns, values, ``)
+		INSERT INTO inbound_received (id, workspace_id, domain_id, tenant_id, source, message_id, sender, addresses, subject, search, from_text, to_text, envelope,
+			ancestors, thread_id, automatic, truncated, files, file_count, size_bytes, kept, created_at)`, columns, values, ``)
 	return err
 }
 
@@ -31,6 +31,11 @@ func searchText(m Message) string {
 	parts := []string{m.Subject, m.From, m.MessageID, strings.Join(m.Addresses.To, "\n"), strings.Join(m.Addresses.Cc, "\n"),
 		strings.Join(m.Addresses.ReceivedFor, "\n"), string(m.ID)}
 	return strings.ToLower(strings.Join(parts, "\n"))
+}
+
+// recipientText is what is looked through for a recipient: those that the message names, and those it came for.
+func recipientText(m Message) string {
+	return strings.ToLower(strings.Join(slices.Concat(m.Addresses.To, m.Addresses.Cc, m.Addresses.Bcc, m.Addresses.ReceivedFor), "\n"))
 }
 
 const messageColumns = `id, workspace_id, domain_id, tenant_id, source, message_id, sender, addresses, subject, envelope, ancestors,
@@ -62,12 +67,23 @@ func selectByIDs(tx *db.Tx, ids []string) ([]Message, error) {
 		WHERE id {in $1}`, ids)
 }
 
-// updateMarks writes what people do with a message. The time it was read first stays.
-func updateMarks(tx *db.Tx, ws space.ID, id ID, readAt time.Time, starred bool) (bool, error) {
-	n, err := tx.Exec(`
-		UPDATE inbound_received SET read_at = $1, starred = $2
-		WHERE workspace_id = $3 AND id = $4 AND kept = TRUE`, readAt, starred, ws, id)
-	return n == 1, err
+// updateRead marks a message as read or not. The time it was read first stays. The star is left alone: somebody else may be setting it.
+func updateRead(tx *db.Tx, ws space.ID, id ID, read bool) error {
+	var at time.Time
+	if read {
+		at = tx.Now()
+	}
+	_, err := tx.Exec(`
+		UPDATE inbound_received SET read_at = $1
+		WHERE workspace_id = $2 AND id = $3 AND (read_at IS NULL) = $4`, at, ws, id, read)
+	return err
+}
+
+func updateStarred(tx *db.Tx, ws space.ID, id ID, starred bool) error {
+	_, err := tx.Exec(`
+		UPDATE inbound_received SET starred = $1
+		WHERE workspace_id = $2 AND id = $3`, starred, ws, id)
+	return err
 }
 
 // updateChecked writes what was found out about a message.

@@ -104,6 +104,14 @@ func countForward(tx *db.Tx, r Rule, most int64) (bool, error) {
 	return n == 1, err
 }
 
+// uncountForward takes back what countForward counted: trouble of ours is not what the limit is for.
+func uncountForward(tx *db.Tx, r Rule) error {
+	_, err := tx.Exec(`
+		UPDATE inbound_rule SET hour_count = hour_count - 1
+		WHERE workspace_id = $1 AND id = $2 AND hour = $3 AND hour_count > 0`, r.Workspace, r.ID, tx.Now().Truncate(time.Hour).Unix())
+	return err
+}
+
 // noteForwarded clears the last problem, unless it is that the hour is full: others may have been refused meanwhile.
 func noteForwarded(tx *db.Tx, r Rule) error {
 	_, err := tx.Exec(`

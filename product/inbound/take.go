@@ -49,20 +49,20 @@ func (s *Service) newArrivals(ctx context.Context, e Envelope, people []mailbox,
 		}
 		byDomain[to.domain.ID] = appendNew(byDomain[to.domain.ID], to.address)
 	}
+	files, truncated, err := s.filesOf(ctx, c) // once, however many domains it is for
+	if err != nil {
+		return nil, err
+	}
 	now := s.world.Clock.Now().Truncate(time.Microsecond)
 	arrivals := make([]arrival, len(order))
 	for i, d := range order {
 		id := ID(s.world.NewID())
-		files, truncated, err := s.filesOf(ctx, id, c)
-		if err != nil {
-			return nil, err
-		}
 		own := e
 		own.RcptTo = byDomain[d.ID] // other people's addresses are none of theirs
 		l.addresses.ReceivedFor = own.RcptTo
 		arrivals[i] = arrival{content: c, trace: s.trace(id, own, now), message: Message{
 			ID: id, Workspace: d.Workspace, Domain: d.ID, Tenant: d.TenantID, Source: SourceSMTP, MessageID: l.messageID, From: l.from, Addresses: l.addresses,
-			Subject: l.subject, Envelope: own, Ancestors: l.ancestors, Thread: string(id), Automatic: l.automatic, Truncated: truncated, Files: files,
+			Subject: l.subject, Envelope: own, Ancestors: l.ancestors, Thread: string(id), Automatic: l.automatic, Truncated: truncated, Files: named(id, files),
 			SizeBytes: c.size, Kept: true, CreatedAt: now,
 		}}
 	}

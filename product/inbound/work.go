@@ -2,6 +2,7 @@ package inbound
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -23,6 +24,10 @@ const (
 	// idleLook is how often a queue is looked at even if nobody announces work.
 	idleLook = 5 * time.Second
 )
+
+// errNeverEnded is said of something whose work was begun as often as it may be, and never ended. Whatever stops the process each time
+// must not do so for ever.
+var errNeverEnded = errors.New("begun too often, and never ended")
 
 // turns remembers where the next claim of each lane begins, so that no workspace waits behind another's flood.
 type turns struct {
@@ -170,7 +175,10 @@ func (s *Service) CheckStep(ctx context.Context) (bool, error) {
 	each(len(items), func(i int) {
 		m, ok := byID[items[i].ID]
 		done[i] = checked{item: items[i], message: m}
-		if ok {
+		switch {
+		case ok && items[i].Claims > maxTries:
+			done[i].err = errNeverEnded
+		case ok:
 			done[i].finding, done[i].err = s.check(ctx, m, contents[m.ID].content)
 		}
 	})
