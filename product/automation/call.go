@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,11 +40,11 @@ const maxOutput = 16 << 10
 func (w *walk) prepareCall(item queue.Item, node *flow.Node) error {
 	r := w.run
 	scope, err := w.scope()
-	if err != nil && !isAnswer(err) {
-		return err
+	if isAnswer(err) { // the contact is gone; the step can still be done without it
+		scope, err = w.scopeWith(map[string]any{})
 	}
-	if err != nil { // the contact is gone; the step can still be done without it
-		scope = flow.Scope{"event": r.Payload}
+	if err != nil {
+		return err
 	}
 	c := newCall(node.Config.Request, scope, r.effectKey())
 	if id := node.Config.Request.CredentialID; id != "" {
@@ -177,37 +178,38 @@ func (c *Credential) show(secret string, header http.Header, values url.Values) 
 			header.Set(name, value)
 		}
 	}
+	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
 	switch c.Type {
 	case bearer:
 		header.Set("Authorization", "Bearer "+secret)
 	case basic:
 		pair := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret))
 		header.Set("Authorization", "Basic "+pair)
-		return []string{pair, secret}
+		forms = append(forms, pair)
 	case headerType:
 		header.Set(c.HeaderName, secret)
 	case query:
 		values.Set(c.HeaderName, secret)
-		return []string{secret, url.QueryEscape(secret)}
 	}
-	return []string{secret}
+	return forms
 }
 
 // readAnswer returns what is kept of an answer: its status and body, cut to size, without what must not be seen.
 func readAnswer(response *httpout.Response, secrets []string) map[string]any {
 	body := response.Body
+	output := map[string]any{"status_code": response.Status}
+	var value any
+	if len(body) <= maxOutput && json.Valid(body) && decodeExactly(body, &value) == nil {
+		output["body"] = withoutSecrets(value, secrets)
+		return output
+	}
 	for _, secret := range secrets {
 		escaped, err := json.Marshal(secret)
 		if err == nil {
 			body = bytes.ReplaceAll(body, bytes.Trim(escaped, `"`), []byte("[secret]"))
 		}
+		body = bytes.ReplaceAll(body, []byte(strings.ReplaceAll(secret, "/", `\/`)), []byte("[secret]"))
 		body = bytes.ReplaceAll(body, []byte(secret), []byte("[secret]"))
-	}
-	output := map[string]any{"status_code": response.Status}
-	var value any
-	if len(body) <= maxOutput && json.Valid(body) && decodeExactly(body, &value) == nil {
-		output["body"] = value
-		return output
 	}
 	cut := min(len(body), maxOutput)
 	output["body"] = strings.ReplaceAll(strings.ToValidUTF8(string(body[:cut]), "�"), "\x00", "")
@@ -215,4 +217,31 @@ func readAnswer(response *httpout.Response, secrets []string) map[string]any {
 		output["truncated"] = true
 	}
 	return output
+}
+
+// withoutSecrets cuts secrets out of JSON that has been read: as text it could spell them in many ways, a\/b for a/b among them.
+func withoutSecrets(value any, secrets []string) any {
+	switch value := value.(type) {
+	case string:
+		for _, secret := range secrets {
+			value = strings.ReplaceAll(value, secret, "[secret]")
+		}
+		return value
+	case json.Number:
+		if slices.Contains(secrets, value.String()) {
+			return "[secret]"
+		}
+	case []any:
+		for i, child := range value {
+			value[i] = withoutSecrets(child, secrets)
+		}
+	case map[string]any:
+		clean := make(map[string]any, len(value))
+		for key, child := range value {
+			name, _ := withoutSecrets(key, secrets).(string)
+			clean[name] = withoutSecrets(child, secrets)
+		}
+		return clean
+	}
+	return value
 }

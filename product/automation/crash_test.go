@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/db"
 	"postrider/platform/httpout"
 	"postrider/product/automation"
 )
@@ -78,11 +79,7 @@ func TestARunOfADeadNodeIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 			t.Fatalf("%s, %d requests", got, len(server.requests()))
 		}
 		h.Clock.Advance(2 * time.Minute)
-		for _, w := range other.Workers() {
-			if w.Name == "automation leases" {
-				h.Finish(w.Step)
-			}
-		}
+		h.Finish(leases(other))
 		h.Finish(other.Step)
 		asked := server.requests()
 		if got := h.run(id, run).Text("status"); got != "completed" || len(asked) != 2 || asked[0].Get("Idempotency-Key") != asked[1].Get("Idempotency-Key") {
@@ -91,10 +88,56 @@ func TestARunOfADeadNodeIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 	})
 }
 
-func TestARunThatWasStoppedMeanwhileDoesNotGoOn(t *testing.T) {
+func TestAFailureThatTwoNodesSawCountsOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL, "retry": 1})))
+		run := h.send("go", "", nil)[0]
+		slow, quick := h.restart(apptest.NodeID), h.restart("00000000-0000-7000-8000-00000000000b")
+		if _, err := slow.Step(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		h.Clock.Advance(2 * time.Minute)
+		h.Finish(leases(quick))
+		h.Finish(quick.Step)
+		h.Finish(slow.Step)
+		if got := h.run(id, run).Text("status"); got != "running" || len(server.requests()) != 2 {
+			t.Fatalf("%s after %d requests", got, len(server.requests()))
+		}
+		h.Clock.Advance(time.Hour)
+		h.Finish(quick.Step)
+		if got := h.run(id, run); got.Text("error", "message") != "HTTP 500 after 2 tries" || len(server.requests()) != 3 {
+			t.Errorf("%s, %d requests", got.Raw, len(server.requests()))
+		}
+	})
+}
+
+func TestAProcessThatStopsWritesDownWhatItHeardAndLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
 		server := newReceiver(t, nil)
+		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL + "/one"}), step("two", "http_request", fields{"url": server.URL + "/two"})))
+		run := h.send("go", "", nil)[0]
+		stopping := h.restart(apptest.NodeID)
+		if _, err := stopping.Step(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		if err := stopping.Drain(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		h.Finish(h.restart("00000000-0000-7000-8000-00000000000b").Step)
+		asked := server.requests()
+		if got := h.run(id, run).Text("status"); got != "completed" || len(asked) != 2 || asked[0].uri != "/one" || asked[1].uri != "/two" {
+			t.Errorf("%s, asked %+v", got, asked)
+		}
+	})
+}
+
+func TestARunThatWasStoppedMeanwhileDoesNotGoOn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) })
 		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL}), step("two", "http_request", fields{"url": server.URL})))
 		run := h.send("go", "", nil)[0]
 		if _, err := h.App.Automations.Step(context.Background()); err != nil { // asks
@@ -104,6 +147,9 @@ func TestARunThatWasStoppedMeanwhileDoesNotGoOn(t *testing.T) {
 		h.work()
 		if got := h.run(id, run).Text("status"); got != "cancelled" || len(server.requests()) != 1 {
 			t.Errorf("%s, %d requests", got, len(server.requests()))
+		}
+		if stats := h.must(200, "GET", "/automations/"+id, nil).Text("stats"); stats != "map[cancelled:1 completed:0 failed:0 running:0 runs_total:1]" {
+			t.Errorf("stats %s", stats)
 		}
 	})
 }
@@ -124,6 +170,108 @@ func TestAWriteThatFailsAfterTheRequestLosesNothing(t *testing.T) {
 		}
 		if got := h.run(id, run); got.Text("status") != "completed" || len(server.requests()) != 1 || len(h.mails()) != 1 {
 			t.Errorf("%s, %d requests, mails %v", got.Raw, len(server.requests()), h.mails())
+		}
+	})
+}
+
+// Two nodes do the same step, because the first was silent for too long. It moves the run on all the same, and cannot give the item
+// back that the second one holds.
+func TestARunThatTwoNodesHeldIsNotKeptByTheSecond(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL}), step("wait", "delay", fields{"duration": "1 hour"})))
+		run := h.send("go", "", nil)[0]
+		slow, quick := h.restart(apptest.NodeID), h.restart("00000000-0000-7000-8000-00000000000b")
+		once := func(step func(context.Context) (bool, error)) {
+			if _, err := step(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		once(slow.Step) // asks
+		h.Clock.Advance(2 * time.Minute)
+		once(leases(quick))
+		once(quick.Step) // asks, too
+		once(slow.Step)  // writes down what it heard
+		if got := path(h.run(id, run)); len(server.requests()) != 2 || got != "start:completed one:completed wait:waiting" {
+			t.Fatalf("%d requests, %s", len(server.requests()), got)
+		}
+		h.Finish(quick.Step)
+		if got := path(h.run(id, run)); got != "start:completed one:completed wait:waiting" {
+			t.Errorf("what the second one heard: %s", got)
+		}
+		for range 3 {
+			h.Clock.Advance(30 * time.Minute)
+			once(leases(quick))
+			h.Finish(quick.Step)
+		}
+		if got := h.run(id, run); got.Text("status") != "completed" || len(server.requests()) != 2 {
+			t.Errorf("after its wait: %s, %d requests", got.Raw, len(server.requests()))
+		}
+	})
+}
+
+// leases returns the step by which a node keeps its runs and takes over those of nodes that vanished.
+func leases(s *automation.Service) func(context.Context) (bool, error) {
+	for _, w := range s.Workers() {
+		if w.Name == "automation leases" {
+			return w.Step
+		}
+	}
+	panic("no worker renews leases")
+}
+
+func TestANodeThatLivesKeepsItsRuns(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL})))
+		run := h.send("go", "", nil)[0]
+		busy, other := h.restart(apptest.NodeID), h.restart("00000000-0000-7000-8000-00000000000b")
+		if _, err := busy.Step(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			h.Clock.Advance(50 * time.Second)
+			h.Finish(leases(busy))
+			h.Finish(leases(other))
+			h.Finish(other.Step)
+		}
+		h.Finish(busy.Step)
+		if got := h.run(id, run).Text("status"); got != "completed" || len(server.requests()) != 1 {
+			t.Errorf("%s, %d requests", got, len(server.requests()))
+		}
+	})
+}
+
+// The definition of a run cannot be read any more. It breaks every transaction that it is part of, and must not break them for ever.
+func TestARunThatBreaksEveryTransactionIsGivenUpAndStopsNoOther(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		broken := h.enabled(line(on("bad"), step("end", "exit", nil)))
+		sound := h.enabled(line(on("good"), step("end", "exit", nil)))
+		lost := h.send("bad", "", nil)[0]
+		h.Clock.Advance(time.Second)
+		well := []string{h.send("good", "", nil)[0], h.send("good", "", nil)[0]}
+		err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`UPDATE automation_version SET definition = '{}' WHERE automation_id = $1`, broken)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		process := h.restart(apptest.NodeID)
+		for range 8 {
+			_, _ = process.Step(context.Background()) // some fail
+		}
+		failed := h.must(200, "GET", "/automations/"+broken+"/runs?status=failed", nil)
+		if list, _ := failed.Body["data"].([]any); len(list) != 1 || list[0].(fields)["id"] != lost || list[0].(fields)["error"].(fields)["code"] != "internal_error" {
+			t.Errorf("the broken run: %s", failed.Raw)
+		}
+		for _, run := range well {
+			if got := h.run(sound, run).Text("status"); got != "completed" {
+				t.Errorf("a sound run is %s", got)
+			}
 		}
 	})
 }

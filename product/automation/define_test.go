@@ -326,3 +326,111 @@ func TestEveryListIsFollowedByCursorInBothOrders(t *testing.T) {
 		}
 	})
 }
+
+func TestAPropertyThatAVariableNamesIsInUse(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		properties := map[string]string{}
+		for _, key := range []string{"short", "long", "rule", "draft", "free"} {
+			properties[key] = h.must(201, "POST", "/contact-properties", fields{"key": key, "type": "string"}).Text("id")
+		}
+		id := h.enabled(line(on("go"), step("tell", "emit_event", fields{"event_name": "x", "payload": fields{"a": fields{"var": "contact.short"},
+			"b": fields{"var": "contact.properties.long"}, "c": fields{"var": "contact.email"}}}),
+			step("ask", "condition", fields{"type": "rule", "field": "properties.rule", "operator": "exists"})))
+		for _, key := range []string{"short", "long", "rule"} {
+			if answer := h.must(409, "DELETE", "/contact-properties/"+properties[key], nil); !strings.Contains(string(answer.Raw), id) {
+				t.Errorf("%s: %s", key, answer.Raw)
+			}
+		}
+		h.must(200, "PATCH", "/automations/"+id, line(on("go"), step("tell", "emit_event", fields{"event_name": "x", "payload": fields{"a": fields{"var": "contact.draft"}}})))
+		for _, key := range []string{"short", "draft"} { // one is published, the other is going to be
+			h.must(409, "DELETE", "/contact-properties/"+properties[key], nil)
+		}
+		h.must(200, "DELETE", "/contact-properties/"+properties["free"], nil)
+	})
+}
+
+func TestWhatCouldNeverBeginOrGoOnIsNotPublished(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		publish := func(steps ...fields) apptest.Answer {
+			definition := line(steps...)
+			definition["status"] = "enabled"
+			return h.Call("POST", "/automations", definition)
+		}
+		segment := h.must(201, "POST", "/segments", fields{"name": "All", "filter": fields{"type": "rule", "field": "email", "operator": "exists"}}).Text("id")
+		daily := fields{"cron": "0 9 * * *"}
+		about := fields{"filter_rule": fields{"type": "rule", "field": "email", "operator": "exists"}}
+		for name, answer := range map[string]apptest.Answer{"mail": publish(on("system:schedule", daily), hello), "filter": publish(on("system:schedule", daily, about))} {
+			if answer.Status != 400 || problem(answer, "steps[0].config.segment_id") == "" {
+				t.Errorf("a schedule without contacts, %s: %s", name, answer.Raw)
+			}
+		}
+		if answer := publish(on("system:schedule", daily, fields{"segment_id": segment}), hello); answer.Status != 201 {
+			t.Errorf("a schedule with contacts: %s", answer.Raw)
+		}
+		for name, want := range map[string]int{"paid": 201, "system:email.opened": 201, "system:contact.updated": 201, "system:list.joined": 400, "system:segment.left": 400,
+			"system:contact.deleted": 400, "system:nothing": 400, "system:schedule": 400} {
+			answer := publish(on("go"), step("wait", "wait_for_event", fields{"event_name": name, "timeout": "1 day"}))
+			if answer.Status != want || want == 400 && problem(answer, "steps[1].config.event_name") == "" {
+				t.Errorf("a wait for %s: %d %s", name, answer.Status, answer.Raw)
+			}
+		}
+	})
+}
+
+func TestADraftStaysWhenAnEarlierVersionIsPublishedAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.enabled(line(on("go"), step("first", "exit", nil)))
+		h.must(200, "PATCH", "/automations/"+id, line(on("go"), step("second", "exit", nil)))
+		back := h.must(200, "POST", "/automations/"+id+"/versions/1/rollback", nil)
+		draft := h.must(200, "GET", "/automations/"+id+"?version=draft", nil)
+		if back.Text("has_unpublished_changes") != "true" || !strings.Contains(string(back.Raw), `"first"`) || !strings.Contains(string(draft.Raw), `"second"`) {
+			t.Errorf("%s, draft %s", back.Raw, draft.Raw)
+		}
+	})
+}
+
+func TestATestRunIsOfTheVersionAndTheContactThatAreAskedFor(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.enabled(graph([]fields{on("go"), step("wait", "wait_for_event", fields{"event_name": "paid", "timeout": "1 day"}), step("old", "exit", nil), step("late", "exit", nil)},
+			[]fields{way("start wait"), way("wait old event_received"), way("wait late timeout")}))
+		h.must(200, "PATCH", "/automations/"+id, line(on("go"), step("new", "exit", nil)))
+		for version, want := range map[any]string{1: "start:completed wait:skipped old:completed", "draft": "start:completed new:completed"} {
+			if got := path(h.must(200, "POST", "/automations/"+id+"/test", fields{"version": version})); got != want {
+				t.Errorf("version %v: %s", version, got)
+			}
+		}
+		h.must(404, "POST", "/automations/"+id+"/test", fields{"version": 9})
+		unknown := h.must(400, "POST", "/automations/"+id+"/test", fields{"contact_id": "0193a1f5-0000-7000-8000-000000000999"})
+		if problem(unknown, "contact_id") == "" {
+			t.Errorf("a contact that is none: %s", unknown.Raw)
+		}
+		if summary := h.must(200, "GET", "/automations/summary", nil); summary.Text("runs", "completed_24h") != "0" {
+			t.Errorf("tests are counted: %s", summary.Raw)
+		}
+	})
+}
+
+func TestARequestBeginsAtTheTriggerForRequests(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		api := step("api", "trigger", fields{"event_name": "system:api"})
+		id := h.enabled(graph([]fields{on("go"), api, step("a", "exit", nil), step("b", "exit", nil)}, []fields{way("start a"), way("api b")}))
+		run := h.must(202, "POST", "/automations/"+id+"/run", nil).Text("id")
+		h.work()
+		if got := path(h.run(id, run)); got != "api:completed b:completed" {
+			t.Errorf("%s", got)
+		}
+		mails := h.enabled(line(on("mail"), hello))
+		if answer := h.must(400, "POST", "/automations/"+mails+"/run", nil); problem(answer, "contact_id") == "" {
+			t.Errorf("about nobody: %s", answer.Raw)
+		}
+		h.Clock.Advance(25 * time.Hour)
+		if summary := h.must(200, "GET", "/automations/summary", nil); summary.Text("runs", "completed_24h") != "0" {
+			t.Errorf("a day later: %s", summary.Raw)
+		}
+	})
+}

@@ -63,3 +63,28 @@ func TestAPersonWhoIsForgottenLeavesOnlyThatThereWereRuns(t *testing.T) {
 		}
 	})
 }
+
+func TestAnEventThatBeganNothingIsForgottenWithThePerson(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		for _, who := range []string{"ann@example.net", "bob@example.net"} {
+			h.send("looked", who, fields{"plan": "secret of " + who})
+		}
+		h.Clock.Advance(time.Second)
+		ann := h.must(200, "GET", "/contacts/ann@example.net", nil).Text("id")
+		h.must(202, "POST", "/audience/contacts/"+ann+"/erase", nil)
+		for _, w := range h.App.Audience.Workers() {
+			h.Finish(w.Step)
+		}
+		for who, want := range map[string]int64{"ann": 0, "bob": 1} {
+			var told int64
+			err := h.App.DB.Read(context.Background(), func(tx *db.Tx) (err error) {
+				told, err = db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM event WHERE type = 'event.sent' AND data LIKE $1`, "%secret of "+who+"%")
+				return err
+			})
+			if err != nil || told != want {
+				t.Errorf("%d events tell of %s, want %d: %v", told, who, want, err)
+			}
+		}
+	})
+}

@@ -77,8 +77,11 @@ func TestFailedRequestsAreTriedAgainUnderTheSameKeyAndThenTakeTheErrorPath(t *te
 		id := h.enabled(line(on("a"), call))
 		other := h.enabled(graph([]fields{on("b"), call, step("rescue", "exit", nil)}, []fields{way("start crm"), way("crm rescue error")}))
 		failing, rescued := h.send("a", "ann@example.net", nil)[0], h.send("b", "ann@example.net", nil)[0]
-		for range 4 {
+		for i := range 4 {
 			h.work()
+			if got := len(server.requests()); got > 2*(i+1) {
+				t.Errorf("%d requests after %d hours", got, i)
+			}
 			h.Clock.Advance(time.Hour)
 		}
 		run := h.run(id, failing)
@@ -94,6 +97,19 @@ func TestFailedRequestsAreTriedAgainUnderTheSameKeyAndThenTakeTheErrorPath(t *te
 		}
 		if len(keys) != 2 || keys[failing+".crm.1"] != 3 || keys[rescued+".crm.1"] != 3 {
 			t.Errorf("keys %v", keys)
+		}
+	})
+}
+
+func TestARequestThatIsRefusedIsNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(422) })
+		id := h.enabled(line(on("a"), step("crm", "http_request", fields{"url": server.URL, "retry": 3})))
+		run := h.send("a", "", nil)[0]
+		h.work()
+		if got := h.run(id, run).Text("error", "message"); got != "HTTP 422 after 1 try" || len(server.requests()) != 1 {
+			t.Errorf("%q, %d requests", got, len(server.requests()))
 		}
 	})
 }
@@ -202,4 +218,115 @@ func TestSecretsAreSealedOnDisk(t *testing.T) {
 	if strings.Contains(string(raw), secret) || !strings.Contains(string(raw), "X-Token") {
 		t.Error("the secret lies open, or the test looks at the wrong file")
 	}
+}
+
+func TestARequestAfterTheContactIsGoneKnowsWhatStepsGave(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"id":"lead_1"}`) })
+		id := h.enabled(line(on("bye"), step("crm", "http_request", fields{"method": "GET", "url": server.URL}), step("gone", "contact_delete", nil),
+			step("drop", "http_request", fields{"method": "DELETE", "url": server.URL, "query": fields{"id": fields{"var": "steps.crm.output.id"}, "who": fields{"var": "contact.email"}}})))
+		run := h.send("bye", "ann@example.net", nil)[0]
+		h.work()
+		if asked := server.requests(); len(asked) != 2 || asked[1].uri != "/?id=lead_1&who=" || h.run(id, run).Text("status") != "completed" {
+			t.Errorf("%+v, %s", asked, h.run(id, run).Raw)
+		}
+	})
+}
+
+// A server that repeats what it was shown may write it in ways of its own: PHP writes a\/b for a/b.
+func TestASecretIsCutOutHoweverItIsSpelled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		const slashed = "ab/cd+ef gh/0123456789"
+		server := newReceiver(t, func(w http.ResponseWriter, in *http.Request) {
+			shown := in.Header.Get("Authorization") + in.Header.Get("X-Token") + in.URL.Query().Get("token")
+			escaped := strings.ReplaceAll(shown, "/", `\/`)
+			if in.URL.Path == "/text" {
+				fmt.Fprintf(w, "not JSON: %s %s %s", shown, escaped, in.URL.RawQuery)
+				return
+			}
+			fmt.Fprintf(w, `{"echo":"%s","list":["%s"],"%s":1,"url":"?%s","n":12345678901234567}`, escaped, strings.ReplaceAll(shown, "c", `\u0063`), escaped, url.PathEscape(shown))
+		})
+		for kind, more := range map[string]fields{"bearer": nil, "basic": {"username": "ann"}, "header": {"header_name": "X-Token"}, "query": {"header_name": "token"}} {
+			config := fields{"name": kind, "type": kind, "secret": slashed}
+			for name, value := range more {
+				config[name] = value
+			}
+			credential := h.credential(server, config)
+			id := h.enabled(line(on(kind), step("json", "http_request", fields{"url": "/json", "credential_id": credential}),
+				step("text", "http_request", fields{"url": "/text", "credential_id": credential})))
+			run := h.send(kind, "", nil)[0]
+			before := len(server.requests())
+			h.work()
+			asked := server.requests()[before:]
+			if len(asked) != 2 || asked[0].Get("Authorization") == "" && asked[0].Get("X-Token") != slashed && asked[0].uri != "/json?token="+url.QueryEscape(slashed) {
+				t.Fatalf("%s: asked %+v", kind, asked)
+			}
+			shown := h.run(id, run)
+			if shown.Text("status") != "completed" || !strings.Contains(string(shown.Raw), `"n":12345678901234567`) {
+				t.Errorf("%s: %s", kind, shown.Raw)
+			}
+			for _, part := range []string{"cd+ef", "cd%2Bef", "YW5uOmFi", `ef gh`} {
+				if strings.Contains(string(shown.Raw), part) {
+					t.Errorf("%s: %s shows %q", kind, shown.Raw, part)
+				}
+			}
+		}
+	})
+}
+
+func TestACredentialIsLookedAtAgainWhenItIsShown(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		credential := h.credential(server, nil)
+		wait := step("wait", "delay", fields{"duration": "1 hour"})
+		definition := line(on("go"), wait, step("crm", "http_request", fields{"url": server.URL, "credential_id": credential}))
+		id := h.enabled(definition)
+		moved := h.send("go", "", nil)[0]
+		h.work()
+		h.must(200, "PATCH", "/automation-credentials/"+credential, fields{"allowed_hosts": []string{"crm.example.com"}, "base_url": ""})
+		h.Clock.Advance(time.Hour + time.Second)
+		h.work()
+		if got := h.run(id, moved).Text("error", "message"); got != "The host is not among the allowed hosts of the credential." {
+			t.Errorf("another host: %q", got)
+		}
+		gone := h.send("go", "", nil)[0]
+		h.work()
+		h.must(200, "PATCH", "/automations/"+id, fields{"status": "enabled", "steps": []fields{on("go"), wait}, "connections": []fields{way("start wait")}})
+		h.must(200, "DELETE", "/automation-credentials/"+credential, nil)
+		h.Clock.Advance(time.Hour + time.Second)
+		h.work()
+		if got := h.run(id, gone).Text("error", "message"); got != "The credential of the step is gone." {
+			t.Errorf("without the credential: %q", got)
+		}
+		if got := len(server.requests()); got != 0 {
+			t.Errorf("%d requests", got)
+		}
+	})
+}
+
+func TestAStepSaysMoreThanItsCredentialAndALongAnswerIsCut(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, `{"long":%q}`, strings.Repeat("x", 20<<10))
+		})
+		credential := h.credential(server, fields{"settings": fields{"default_headers": fields{"X-Source": "default"}}})
+		id := h.enabled(line(on("a"), step("crm", "http_request", fields{"method": "GET", "url": "/", "credential_id": credential, "headers": fields{"X-Source": "step"}, "body": fields{"a": 1}})))
+		run := h.send("a", "", nil)[0]
+		h.work()
+		asked := server.requests()
+		if len(asked) != 1 || asked[0].Get("X-Source") != "step" || asked[0].body != "" {
+			t.Errorf("asked %+v", asked)
+		}
+		if got := h.run(id, run); output(got, "crm")["truncated"] != true || len(got.Raw) > 18<<10 {
+			t.Errorf("%d bytes are kept", len(got.Raw))
+		}
+		list, _ := h.must(200, "GET", "/automation-credentials", nil).Body["data"].([]any)
+		if used := list[0].(fields)["last_used_at"]; used == nil {
+			t.Error("nobody noted that the credential was used")
+		}
+	})
 }

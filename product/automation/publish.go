@@ -64,6 +64,14 @@ func (s *Service) validate(tx *db.Tx, ws space.ID, d flow.Definition) (*flow.Gra
 			if err := s.checkRequest(tx, ws, &wrong, i, node.Config.Request); err != nil {
 				return nil, err
 			}
+		case flow.Trigger:
+			if node.Config.EventName == flow.Schedule && node.Config.SegmentID == "" && (graph.NeedsContact || flow.AboutContact(node.Config.Rules)) {
+				wrong.Add(stepPath(i)+".config.segment_id", "Some step is about a contact, so the schedule needs a segment: without one its runs have no contact and would never begin.")
+			}
+		case flow.WaitForEvent:
+			if name := node.Config.EventName; strings.HasPrefix(name, flow.SystemPrefix) && (!slices.Contains(flow.SystemEvents, name) || slices.Contains(placeTriggers, name)) {
+				wrong.Add(stepPath(i)+".config.event_name", "No run can wait for this event. Wait for one of your own, or for what happens to a contact or its mail, such as system:email.opened.")
+			}
 		}
 	}
 	return graph, wrong.Err()
@@ -300,11 +308,13 @@ func collectUses(uses []string, value any) []string {
 		for key, child := range value {
 			text, isText := child.(string)
 			property, found := "", false
-			if isText && (key == "field" || key == "var") {
-				property, found = strings.CutPrefix(strings.TrimPrefix(text, "contact."), "properties.")
-				if topic, ok := strings.CutPrefix(text, "topics."); ok {
-					property, found = topic, true
+			if isText && key == "field" {
+				if property, found = strings.CutPrefix(text, "properties."); !found {
+					property, found = strings.CutPrefix(text, "topics.")
 				}
+			}
+			if isText && key == "var" {
+				property, found = flow.PropertyOf(text)
 			}
 			if found {
 				uses = append(uses, property)

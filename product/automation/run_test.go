@@ -1,9 +1,15 @@
 package automation_test
 
 import (
+	"context"
+	"fmt"
+	"maps"
 	"strings"
 	"testing"
 	"time"
+
+	"postrider/app/apptest"
+	"postrider/platform/db"
 )
 
 func TestAnEventBeginsARunThatMailsAndWaits(t *testing.T) {
@@ -234,6 +240,243 @@ func TestRunsThatEndedLongAgoAreForgottenButCounted(t *testing.T) {
 		h.run(id, fresh)
 		if got := h.must(200, "GET", "/automations/"+id, nil).Text("stats", "runs_total"); got != "2" {
 			t.Errorf("%s runs are counted", got)
+		}
+	})
+}
+
+func TestWhoIsStillInARunHasNotLeftItBecauseAnotherEnded(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.enabled(graph([]fields{on("go", fields{"re_entry": "after_exit"}), step("long", "condition", fields{"type": "rule", "field": "event.short", "operator": "exists"}),
+			step("wait", "delay", fields{"duration": "9 days"})}, []fields{way("start long"), way("long wait condition_not_met")}))
+		first := h.send("go", "ann@example.net", nil)[0]
+		h.work()
+		h.must(202, "POST", "/automations/"+id+"/run", fields{"email": "ann@example.net", "payload": fields{"short": true}})
+		h.work()
+		if got := h.must(200, "GET", "/automations/"+id, nil).Text("stats"); got != "map[cancelled:0 completed:1 failed:0 running:1 runs_total:2]" {
+			t.Fatalf("stats %s", got)
+		}
+		if got := len(h.send("go", "ann@example.net", nil)); got != 0 {
+			t.Errorf("%d runs beside one that goes on", got)
+		}
+		h.must(200, "POST", "/automations/"+id+"/stop", fields{"run_id": first})
+		if got := len(h.send("go", "ann@example.net", nil)); got != 1 {
+			t.Errorf("%d runs after both have ended", got)
+		}
+	})
+}
+
+func TestAnEventOfATestKeyWakesNoRunThatCounts(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.enabled(line(on("signed"), step("wait", "wait_for_event", fields{"event_name": "paid", "timeout": "2 days"})))
+		trial := h.Browse("POST", "/v1/api-keys", fields{"name": "trial", "preset": "full_access", "mode": "test"}).Text("key")
+		send := func(event string) apptest.Answer {
+			return h.CallAs(trial, "POST", "/events/send", fields{"event": event, "email": "ann@example.net", "payload": fields{}}, nil)
+		}
+		real := h.send("signed", "ann@example.net", nil)[0]
+		tried := texts(send("signed").Body["runs"])[0]
+		h.work()
+		send("paid")
+		h.work()
+		if counts, trial := h.run(id, real).Text("status"), h.run(id, tried).Text("status"); counts != "running" || trial != "completed" {
+			t.Errorf("an event of a test key: the run is %s, that of the test key %s", counts, trial)
+		}
+		h.send("paid", "ann@example.net", nil)
+		h.work()
+		if got := h.run(id, real).Text("status"); got != "completed" {
+			t.Errorf("an event that counts: %s", got)
+		}
+	})
+}
+
+// Mail of a test key never leaves the machine, whatever its runs lead to.
+func TestTheMailOfATestKeyStaysHere(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.enabled(line(on("one"), hello, step("tell", "emit_event", fields{"event_name": "two", "payload": fields{"plan": "x"}})))
+		h.enabled(line(on("two"), hello))
+		trial := h.Browse("POST", "/v1/api-keys", fields{"name": "trial", "preset": "full_access", "mode": "test"}).Text("key")
+		for key, want := range map[string]int{trial: 0, h.Key: 2} {
+			to := fmt.Sprintf("ann%d@example.net", want)
+			h.CallAs(key, "POST", "/events/send", fields{"event": "one", "email": to, "payload": fields{"plan": "x"}}, nil)
+			h.work()
+			h.Deliver()
+			if got := len(h.Mailbox(to)); got != want {
+				t.Errorf("%d mails arrived, want %d", got, want)
+			}
+		}
+	})
+}
+
+// A run that has gone on to wait for something else in the meantime is not woken by what it waited for before.
+func TestARunIsWokenByWhatItsStepWaitsFor(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.enabled(line(on("go"), step("wait", "wait_for_event", fields{"event_name": "paid", "timeout": "2 days"})))
+		run := h.send("go", "ann@example.net", nil)[0]
+		h.work()
+		err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error { // as somebody saw it who looked before the run went on
+			_, err := tx.Exec(`UPDATE automation_wait SET event_name = 'asked' WHERE run_id = $1`, run)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.send("asked", "ann@example.net", nil)
+		h.work()
+		if got := path(h.run(id, run)); got != "start:completed wait:waiting" {
+			t.Errorf("%s", got)
+		}
+	})
+}
+
+func TestWhoLeavesWhileARunWaitsIsNotMailed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		topic := h.must(201, "POST", "/topics", fields{"name": "Offers", "default_subscription": "opt_in"}).Text("id")
+		mail := func(key string, more fields) fields {
+			config := fields{"from": "a@acme.test", "subject": key, "text": "x"}
+			maps.Copy(config, more)
+			return step(key, "send_email", config)
+		}
+		id := h.enabled(line(on("go"), step("wait", "delay", fields{"duration": "1 hour"}), mail("offer", fields{"topic_id": topic}), mail("news", nil)))
+		runs := map[string]string{}
+		for _, who := range []string{"stays", "unsubscribed", "topic", "bounced"} {
+			runs[who] = h.send("go", who+"@example.net", nil)[0]
+		}
+		h.work()
+		h.must(200, "PATCH", "/contacts/unsubscribed@example.net", fields{"unsubscribed": true})
+		h.must(200, "PATCH", "/contacts/topic@example.net/topics", []fields{{"id": topic, "subscription": "opt_out"}})
+		err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`UPDATE contact SET status = 'bounced' WHERE address = 'bounced@example.net'`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.Clock.Advance(time.Hour + time.Second)
+		h.work()
+		for who, want := range map[string][2]string{"stays": {"", ""}, "unsubscribed": {"unsubscribed", "unsubscribed"}, "topic": {"topic_opt_out", ""}, "bounced": {"bounced", "bounced"}} {
+			run := h.run(id, runs[who])
+			for i, key := range []string{"offer", "news"} {
+				reason, _ := output(run, key)["reason"].(string)
+				if _, sent := output(run, key)["email_id"]; reason != want[i] || sent != (reason == "") {
+					t.Errorf("%s, %s: %v", who, key, output(run, key))
+				}
+			}
+		}
+		if got := len(h.mails()); got != 3 {
+			t.Errorf("%d mails, want 3", got)
+		}
+	})
+}
+
+func TestAStepThatCannotUnsubscribeFailsBeforeTheNextMail(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.enabled(line(on("go"), step("off", "contact_update", fields{"unsubscribed": fields{"var": "event.off"}}), hello))
+		for who, said := range map[string]any{"yes": "yes", "true": true, "false": false, "nothing": nil} {
+			want := "completed"
+			if said == "yes" {
+				want = "failed"
+			}
+			run := h.send("go", who+"@example.net", fields{"off": said, "plan": "x"})[0]
+			h.work()
+			if got := h.run(id, run); got.Text("status") != want {
+				t.Errorf("%v: %s", said, got.Raw)
+			}
+		}
+		if got := len(h.mails()); got != 2 {
+			t.Errorf("%d mails, want 2", got)
+		}
+		if got := h.must(200, "GET", "/contacts/true@example.net", nil).Text("unsubscribed"); got != "true" {
+			t.Errorf("unsubscribed: %s", got)
+		}
+	})
+}
+
+func TestRunsAreFoundByContactTimeAndAutomation(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id, other := h.enabled(line(on("go"), step("end", "exit", nil))), h.enabled(line(on("went"), step("wait", "delay", fields{"duration": "1 day"})))
+		ann := h.send("go", "ann@example.net", nil)[0]
+		h.Clock.Advance(time.Hour)
+		at := h.Clock.Now().UTC().Format(time.RFC3339Nano)
+		bob := h.send("go", "bob@example.net", nil)[0]
+		foreign := h.send("went", "ann@example.net", nil)[0]
+		h.work()
+		contact := h.must(200, "GET", "/contacts/ann@example.net", nil).Text("id")
+		for query, want := range map[string]string{"": bob + " " + ann, "?contact_id=" + contact: ann, "?since=" + at: bob, "?until=" + at: ann, "?status=running": "",
+			"?status=completed,failed": bob + " " + ann, "?since=" + at + "&contact_id=" + contact: "", "?limit=1&offset=1": ann} {
+			page := h.must(200, "GET", "/automations/"+id+"/runs"+query, nil)
+			var found []string
+			list, _ := page.Body["data"].([]any)
+			for _, one := range list {
+				found = append(found, one.(fields)["id"].(string))
+			}
+			if got := strings.Join(found, " "); got != want {
+				t.Errorf("%s: %s, want %s", query, got, want)
+			}
+		}
+		h.must(404, "GET", "/automations/"+id+"/runs/"+foreign, nil)
+		h.must(404, "POST", "/automations/"+id+"/stop", fields{"run_id": foreign})
+		if got := h.run(other, foreign).Text("status"); got != "running" {
+			t.Errorf("the run of another automation is %s", got)
+		}
+	})
+}
+
+func TestWhatIsArchivedCancelsTheRunsThatWait(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		wait := step("wait", "delay", fields{"duration": "1 hour"})
+		id := h.enabled(line(on("go"), wait, hello))
+		run := h.send("go", "ann@example.net", fields{"plan": "x"})[0]
+		h.work()
+		h.must(200, "DELETE", "/automations/"+id, nil)
+		if got := len(h.send("go", "bob@example.net", nil)); got != 0 {
+			t.Errorf("%d runs of what is archived", got)
+		}
+		h.Clock.Advance(2 * time.Hour)
+		h.work()
+		if got := h.run(id, run).Text("status"); got != "cancelled" || len(h.mails()) != 0 {
+			t.Errorf("%s, mails %v", got, h.mails())
+		}
+		if stats := h.must(200, "GET", "/automations/"+id, nil).Text("stats"); stats != "map[cancelled:1 completed:0 failed:0 running:0 runs_total:1]" {
+			t.Errorf("stats %s", stats)
+		}
+		var told int64
+		err := h.App.DB.Read(context.Background(), func(tx *db.Tx) (err error) {
+			told, err = db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM event WHERE type LIKE 'automation.run.%'`)
+			return err
+		})
+		if err != nil || told != 0 {
+			t.Errorf("%d events tell of a run that was cancelled: %v", told, err)
+		}
+	})
+}
+
+func TestValuesOfAnEventAreComparedAsWhatTheyAre(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		for i, c := range []struct {
+			said     any
+			operator string
+			value    any
+			met      bool
+		}{
+			{"2026-11-15", "gt", "2026-11-01T00:00:00Z", true}, {"2026-11-15", "lt", "2026-11-01T00:00:00Z", false}, {"2026-11-15T12:00:00+02:00", "gte", "2026-11-15T10:00:00Z", true},
+			{"Pro", "eq", "pRO", true}, {"pro", "neq", "PRO", false}, {12345678, "eq", 12345678, true}, {2, "lt", 10, true}, {"2", "lt", 10, false}, {"2", "neq", 2, true},
+			{true, "eq", true, true}, {"true", "eq", true, false}, {nil, "exists", nil, false}, {nil, "eq", "x", false}, {nil, "neq", "x", true}, {"", "is_empty", nil, true},
+		} {
+			name := fmt.Sprintf("e%d", i)
+			id := h.enabled(line(on(name), step("ask", "condition", fields{"type": "rule", "field": "event.x", "operator": c.operator, "value": c.value})))
+			run := h.send(name, "", fields{"x": c.said})[0]
+			h.work()
+			if got := output(h.run(id, run), "ask")["met"]; got != c.met {
+				t.Errorf("%v %s %v: %v", c.said, c.operator, c.value, got)
+			}
 		}
 	})
 }

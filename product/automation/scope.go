@@ -12,20 +12,19 @@ import (
 
 // scope returns what the variables of a step stand for.
 func (w *walk) scope() (flow.Scope, error) {
-	scope := flow.Scope{"event": w.run.Payload, "contact": map[string]any{}}
-	if w.run.Contact != "" {
-		contact, err := w.service.contactValues(w.tx, w.run.Workspace, w.run.Contact)
-		if err != nil {
-			return nil, err
-		}
-		scope["contact"] = contact
+	if w.run.Contact == "" {
+		return w.scopeWith(map[string]any{})
 	}
-	steps, err := w.history()
+	contact, err := w.service.contactValues(w.tx, w.run.Workspace, w.run.Contact)
 	if err != nil {
 		return nil, err
 	}
-	scope["steps"] = outputs(steps)
-	return scope, nil
+	return w.scopeWith(contact)
+}
+
+func (w *walk) scopeWith(contact map[string]any) (flow.Scope, error) {
+	steps, err := w.history()
+	return flow.Scope{"event": w.run.Payload, "contact": contact, "steps": outputs(steps)}, err
 }
 
 // contactValues are what variables can say of a contact.

@@ -49,8 +49,9 @@ func (s *Service) send(tx *db.Tx, h happening) (sent sentEvent, err error) {
 	if sent.begun, err = s.occur(tx, h); err != nil {
 		return sent, err
 	}
+	subject := first(string(h.contact), h.id) // whoever forgets a person looks for it by the contact
 	data := eventSent{Event: h.name, EventID: h.id, ContactID: api.Ref(h.contact), Email: api.Ref(h.email), Payload: h.payload}
-	return sent, event.Append(tx, event.Event{ID: h.id, Workspace: h.workspace, Type: sentType, Subject: h.id, OccurredAt: tx.Now(), Data: json.RawMessage(db.JSON(data))})
+	return sent, event.Append(tx, event.Event{ID: h.id, Workspace: h.workspace, Type: sentType, Subject: subject, OccurredAt: tx.Now(), Data: json.RawMessage(db.JSON(data))})
 }
 
 func (b *sending) check(now time.Time) error {

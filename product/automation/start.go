@@ -91,7 +91,7 @@ func (s *Service) enter(tx *db.Tx, h happening, l listener) (*Run, error) {
 		return nil, err
 	}
 	node := graph.Step(l.step)
-	if node == nil || h.contact == "" && graph.NeedsContact {
+	if node == nil || h.contact == "" && (graph.NeedsContact || flow.AboutContact(node.Config.Rules)) {
 		return nil, nil
 	}
 	if matches, err := s.matches(tx, h.workspace, node.Config.Rules, h.contact, h.payload); err != nil || !matches {
@@ -186,7 +186,7 @@ func (s *Service) resume(tx *db.Tx, h happening) error {
 	}
 	for _, id := range ids {
 		r := runs[RunID(id)]
-		if r == nil || r.Status != Running {
+		if r == nil || r.Status != Running || h.simulated && !r.Simulated { // what is tried out moves nothing that counts
 			continue
 		}
 		graph, err := s.graph(tx, r.Automation, r.Version)
@@ -194,7 +194,7 @@ func (s *Service) resume(tx *db.Tx, h happening) error {
 			return err
 		}
 		node := graph.Step(r.Step)
-		if node == nil || node.Type != flow.WaitForEvent {
+		if node == nil || node.Type != flow.WaitForEvent || node.Config.EventName != h.name { // it may have gone on to another wait
 			continue
 		}
 		if met, err := s.matches(tx, r.Workspace, node.Config.Rules, r.Contact, h.payload); err != nil || !met {

@@ -86,12 +86,16 @@ func replaceUses(tx *db.Tx, a Automation, uses []string) error {
 // enter notes that a contact begins an automation, if it may, and returns how often it did in the current period. It returns 0 if the
 // contact may not. The rule is in the statement, so two events at once begin one run.
 func enter(tx *db.Tx, r *Run, rule flow.ReEntry, period time.Duration) (int64, error) {
-	condition := `automation_entry.run_id IS NULL`
+	condition, args := `1 = 1`, []any{r.Automation, r.Contact, r.ID, tx.Now(), tx.Now().Add(-period)}
 	switch rule {
 	case flow.Once:
 		condition = `1 = 0`
-	case flow.Always:
-		condition = `1 = 1`
+	case flow.AfterExit:
+		// Who was also sent in by a request, or by a trigger with another rule, can be in several runs, of which run_id is the newest.
+		condition = `automation_entry.run_id IS NULL AND NOT EXISTS (
+			SELECT 1 FROM automation_run
+			WHERE workspace_id = $6 AND contact_id = $2 AND automation_id = $1 AND completed_at IS NULL AND simulated = $7)`
+		args = append(args, r.Workspace, false)
 	}
 	starts, err := db.All(tx, db.Value[int64], `
 		INSERT INTO automation_entry (automation_id, contact_id, run_id, counted_from, starts)
@@ -101,7 +105,7 @@ func enter(tx *db.Tx, r *Run, rule flow.ReEntry, period time.Duration) (int64, e
 			starts = CASE WHEN automation_entry.counted_from < $5 THEN 1 ELSE automation_entry.starts + 1 END,
 			counted_from = CASE WHEN automation_entry.counted_from < $5 THEN excluded.counted_from ELSE automation_entry.counted_from END
 		WHERE `+condition+`
-		RETURNING starts`, r.Automation, r.Contact, r.ID, tx.Now(), tx.Now().Add(-period))
+		RETURNING starts`, args...)
 	if err != nil || len(starts) == 0 {
 		return 0, err
 	}

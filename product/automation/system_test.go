@@ -3,6 +3,7 @@ package automation_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"slices"
 	"strings"
@@ -272,6 +273,101 @@ func TestSomebodyWhoIsTakenOffByAStepIsToldOf(t *testing.T) {
 		h.work()
 		if h.total(left) != "2" || h.total(changed) != "3" {
 			t.Errorf("by the API: left %s, changed %s", h.total(left), h.total(changed))
+		}
+	})
+}
+
+func TestATriggerOfAnAutomationThatIsRenamedGoesOnAsBefore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		list := h.must(201, "POST", "/audience/lists", fields{"name": "News"}).Text("id")
+		daily := h.enabled(line(on("system:schedule", fields{"cron": "0 9 * * *"}), step("end", "exit", nil)))
+		joined := h.enabled(line(on("system:list.joined", fields{"list_id": list}), step("end", "exit", nil)))
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net", "list_ids": []string{list}})
+		h.Clock.Advance(time.Second)
+		for _, id := range []string{daily, joined} {
+			h.must(200, "PATCH", "/automations/"+id, fields{"name": "Other"})
+		}
+		h.Clock.Advance(24 * time.Hour)
+		h.work()
+		if h.total(daily) != "1" || h.total(joined) != "1" {
+			t.Errorf("renamed: %s runs at its time, %s for who joined just before", h.total(daily), h.total(joined))
+		}
+		h.must(200, "POST", "/automations/"+daily+"/versions/1/rollback", nil)
+		h.Clock.Advance(24 * time.Hour)
+		h.work()
+		if h.total(daily) != "2" {
+			t.Errorf("another version: %s runs", h.total(daily))
+		}
+	})
+}
+
+func TestAScheduleReachesEverybodyOfALargeSegmentOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		segment := h.must(201, "POST", "/segments", fields{"name": "All", "filter": fields{"type": "rule", "field": "email", "operator": "exists"}}).Text("id")
+		for i := range 205 { // more than one page
+			h.send("hello", fmt.Sprintf("p%d@example.net", i), nil)
+		}
+		id := h.enabled(line(on("system:schedule", fields{"cron": "0 9 * * *", "segment_id": segment}), step("end", "exit", nil)))
+		h.Clock.Advance(24 * time.Hour)
+		h.work()
+		whom := map[any]bool{}
+		for _, offset := range []string{"0", "200"} {
+			list, _ := h.must(200, "GET", "/automations/"+id+"/runs?limit=200&offset="+offset, nil).Body["data"].([]any)
+			for _, one := range list {
+				whom[one.(fields)["contact_id"]] = true
+			}
+		}
+		if h.total(id) != "205" || len(whom) != 205 {
+			t.Errorf("%s runs for %d contacts", h.total(id), len(whom))
+		}
+	})
+}
+
+func TestATriggerThatAsksAboutAContactNeedsOne(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.enabled(line(on("go", fields{"filter_rule": fields{"type": "rule", "field": "email_domain", "operator": "neq", "value": "example.com"}}), step("end", "exit", nil)))
+		if got := len(h.send("go", "", nil)); got != 0 {
+			t.Errorf("%d runs about nobody", got)
+		}
+		if got := len(h.send("go", "ann@example.net", nil)); got != 1 {
+			t.Errorf("%d runs about a contact", got)
+		}
+	})
+}
+
+func TestAWaitEndsWithWhatHappensToTheMailOfItsContact(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.enabled(line(on("go"), step("wait", "wait_for_event", fields{"event_name": "system:email.opened", "timeout": "2 days"})))
+		ann, bob := h.send("go", "ann@example.net", nil)[0], h.send("go", "bob@example.net", nil)[0]
+		h.work()
+		err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+			return event.Append(tx, event.Event{ID: h.App.World.NewID(), Workspace: h.Workspace, Type: "email.opened", Subject: h.DomainID, Recipient: "ann@example.net", OccurredAt: tx.Now(), Data: json.RawMessage(`{}`)})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.work()
+		if opened, other := h.run(id, ann).Text("status"), h.run(id, bob).Text("status"); opened != "completed" || other != "running" {
+			t.Errorf("who opened: %s, who did not: %s", opened, other)
+		}
+	})
+}
+
+func TestWhoIsDeletedBeginsNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		segment := h.must(201, "POST", "/segments", fields{"name": "Hand-picked"}).Text("id")
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net", "segments": []string{segment}})
+		h.work()
+		left := h.enabled(line(on("system:segment.left", fields{"segment_id": segment}), step("end", "exit", nil)))
+		h.must(200, "DELETE", "/contacts/ann@example.net", nil)
+		h.work()
+		if got := h.total(left); got != "0" {
+			t.Errorf("%s runs", got)
 		}
 	})
 }

@@ -184,9 +184,14 @@ func (t *turn) save() error {
 
 // settle takes what became of a step outside, unless the run has gone on without it.
 func (t *turn) settle(o outcome, r *Run) error {
-	if r == nil || r.Status != Running || r.Step != o.run.Step || r.Pass != o.run.Pass || r.Tries != o.run.Tries {
-		t.done = append(t.done, doneItem(o, r)...)
+	if r == nil || r.Status != Running {
+		t.done = append(t.done, o.item.ID)
 		return nil
+	}
+	if r.Step != o.run.Step || r.Pass != o.run.Pass || r.Tries != o.run.Tries {
+		// Whoever moved the run on could not give its item back if this claim holds it, and nobody else ever would.
+		_, err := queue.Postpone(t.tx, o.item, t.tx.Now())
+		return err
 	}
 	graph, err := t.service.graph(t.tx, r.Automation, r.Version)
 	if err != nil {
@@ -227,14 +232,6 @@ func (t *turn) release(r *Run) error {
 		return nil
 	}
 	return leave(t.tx, r)
-}
-
-// doneItem returns the item of an outcome that nobody needs any more; that of a run that goes on belongs to whoever moved it.
-func doneItem(o outcome, r *Run) []string {
-	if r == nil || r.Status != Running {
-		return []string{o.item.ID}
-	}
-	return nil
 }
 
 const (

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/product/audience"
@@ -240,8 +241,12 @@ func (w *walk) contactChange(values map[string]any) (change audience.Change, err
 		last := flow.Text(text)
 		change.LastName = &last
 	}
-	if truth, ok := filled["unsubscribed"].(bool); ok {
+	switch truth := filled["unsubscribed"].(type) {
+	case nil:
+	case bool:
 		change.Unsubscribed = &truth
+	default: // to go on would mail somebody who was to be left alone
+		return change, api.Invalid("unsubscribed", "Must be true or false.")
 	}
 	if properties, ok := filled["properties"].(map[string]any); ok {
 		change.Properties = map[string]json.RawMessage{}

@@ -67,8 +67,10 @@ func eventValue(raw any, kind fieldKind) Value {
 		if kind == textField {
 			return Text(v)
 		}
-		if at, err := time.Parse(time.RFC3339, v); err == nil && kind == dateField {
-			return Moment(at)
+		for _, layout := range []string{time.RFC3339, time.DateOnly} { // what the schema of an event takes as a date
+			if at, err := time.Parse(layout, v); err == nil && kind == dateField {
+				return Moment(at)
+			}
 		}
 	case float64:
 		if kind == numberField {

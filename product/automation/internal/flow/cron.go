@@ -90,7 +90,7 @@ func (c *Cron) Next(after time.Time) time.Time {
 	for last := at.AddDate(9, 0, 0); at.Before(last); {
 		switch {
 		case c.months&(1<<int(at.Month())) == 0:
-			at = time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, c.place)
+			at = forward(at, time.Date(at.Year(), at.Month()+1, 1, 0, 0, 0, 0, c.place))
 		case !c.onDay(at):
 			at = forward(at, time.Date(at.Year(), at.Month(), at.Day()+1, 0, 0, 0, 0, c.place))
 		case c.hours&(1<<at.Hour()) == 0:

@@ -214,6 +214,7 @@ func TestSchedulesComeAtTheirTimes(t *testing.T) {
 		{"0 2,3 * * *", "Europe/Berlin", "2026-10-25T00:00:00Z", "2026-10-25T02:00:00Z"},
 		{"30 * * * *", "Europe/Berlin", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z"},
 		{"45 1 * * *", "Australia/Lord_Howe", "2026-04-04T14:45:00Z", "2026-04-05T15:15:00Z"}, // set back by half an hour
+		{"0 9 * 10 *", "America/Asuncion", "2023-09-15T00:00:00Z", "2023-10-01T12:00:00Z"},    // the month begins without a midnight
 		{"59 23 31 12 *", "America/New_York", "2026-12-31T00:00:00Z", "2027-01-01T04:59:00Z"},
 	} {
 		cron, err := flow.ParseCron(c.cron, c.zone)

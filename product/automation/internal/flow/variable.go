@@ -52,15 +52,26 @@ func (r *reader) checkVariable(path, name string, passed map[string]bool) {
 
 func (r *reader) checkContactVariable(path string, parts []string) {
 	r.graph.NeedsContact = true
-	name := parts[1]
-	if contactFields[name] && len(parts) == 2 {
+	if contactFields[parts[1]] && len(parts) == 2 {
 		return
 	}
-	if name == "properties" && len(parts) == 3 {
-		name = parts[2]
-	} else if len(parts) > 2 {
+	name, ok := PropertyOf(strings.Join(parts, "."))
+	if !ok {
 		r.add(path, "There is no such field of a contact.")
 		return
 	}
 	r.graph.Mentions = append(r.graph.Mentions, Mention{Kind: AProperty, Name: name, Path: path})
+}
+
+// PropertyOf returns the property that a variable stands for: contact.properties.x, or contact.x if x is no field of every contact.
+func PropertyOf(variable string) (key string, ok bool) {
+	parts := strings.Split(variable, ".")
+	switch {
+	case parts[0] != "contact":
+	case len(parts) == 2 && !contactFields[parts[1]]:
+		return parts[1], true
+	case len(parts) == 3 && parts[1] == "properties":
+		return parts[2], true
+	}
+	return "", false
 }
