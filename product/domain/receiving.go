@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -62,30 +61,24 @@ func (s *Service) receivable(ctx context.Context, d Domain) error {
 	return nil
 }
 
-// checkMX passes if our server is the one that senders try first.
+// checkMX passes if no other server is tried before ours. Of servers with one number senders choose at random, and answers have no order.
 func (s *Service) checkMX(ctx context.Context, d Domain) Check {
 	servers, _, err := s.world.Resolver.MX(ctx, d.Name)
 	if err != nil {
 		return absent(err, "No MX record found. It is only needed to receive mail.")
 	}
-	best, found := firstChoice(servers)
+	ours := func(server world.MX) bool { return slices.Contains(s.hosts.MX(), server.Host) }
+	var found []string
+	best := servers[0].Preference
+	for _, server := range servers {
+		found = append(found, fmt.Sprintf("%d %s", server.Preference, server.Host))
+		best = min(best, server.Preference)
+	}
 	switch {
-	case best == s.hosts.MX()[0] || best == s.hosts.MX()[1]:
+	case slices.ContainsFunc(servers, func(server world.MX) bool { return ours(server) && server.Preference == best }):
 		return Check{Status: CheckPass, Found: found}
-	case listed(servers, s.hosts.MX()):
+	case slices.ContainsFunc(servers, ours):
 		return Check{Status: CheckMismatch, Message: "Another server has a lower number than " + s.hosts.MX()[0] + ", so mail goes there first.", Found: found}
 	}
 	return Check{Status: CheckMismatch, Message: "Mail for the domain does not go to " + s.hosts.MX()[0] + ". It is only needed to receive mail.", Found: found}
-}
-
-func firstChoice(servers []world.MX) (host string, found []string) {
-	best := slices.MinFunc(servers, func(a, b world.MX) int { return cmp.Compare(a.Preference, b.Preference) })
-	for _, server := range servers {
-		found = append(found, fmt.Sprintf("%d %s", server.Preference, server.Host))
-	}
-	return best.Host, found
-}
-
-func listed(servers []world.MX, hosts []string) bool {
-	return slices.ContainsFunc(servers, func(server world.MX) bool { return slices.Contains(hosts, server.Host) })
 }

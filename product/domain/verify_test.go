@@ -130,6 +130,9 @@ func TestEachWrongRecordIsToldApart(t *testing.T) {
 		{"dmarc", "pass", "_dmarc.shop.test", "TXT", []string{"v=DMARC1; p=reject"}},
 		{"return_path", "mismatch", "bounce.shop.test", "CNAME", []string{"elsewhere.test"}},
 		{"mx", "mismatch", "shop.test", "MX", []string{"10 mx.elsewhere.test"}},
+		{"mx", "mismatch", "shop.test", "MX", []string{"10 mx1.mail.postrider.test", "5 mx.elsewhere.test"}},
+		{"mx", "pass", "shop.test", "MX", []string{"10 mx.elsewhere.test", "10 mx1.mail.postrider.test"}},
+		{"mx", "pass", "shop.test", "MX", []string{"10 mx1.mail.postrider.test", "10 mx.elsewhere.test"}},
 	} {
 		publish(t, in, c.name, c.kind, c.values...)
 		in.Clock.Advance(time.Minute)
