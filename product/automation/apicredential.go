@@ -181,7 +181,7 @@ func (s *Service) handleTestCredential(ctx context.Context, caller api.Caller, r
 // tryCredential makes one request. Of the answer only the status is told: what a server says may hold the secret.
 func (s *Service) tryCredential(ctx context.Context, c *Credential, method, target string) testResult {
 	began := s.world.Clock.Now()
-	answer, err := s.exchange(ctx, &call{method: method, url: target, header: http.Header{}, timeout: time.Duration(c.Settings.TimeoutMS) * time.Millisecond, credential: c})
+	answer, err := s.exchange(ctx, &call{method: method, url: target, header: http.Header{}, credential: c})
 	now := s.world.Clock.Now()
 	result := testResult{DurationMS: now.Sub(began).Milliseconds(), TestedAt: api.Time(now.Truncate(time.Millisecond))}
 	if err != nil {

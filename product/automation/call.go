@@ -62,6 +62,17 @@ func (w *walk) prepareCall(item queue.Item, node *flow.Node) error {
 	return nil
 }
 
+// within is how long an answer may take: as the step says, or else its credential.
+func (c *call) within() time.Duration {
+	switch {
+	case c.timeout > 0:
+		return c.timeout
+	case c.credential != nil:
+		return time.Duration(c.credential.Settings.TimeoutMS) * time.Millisecond
+	}
+	return defaultTimeoutMS * time.Millisecond
+}
+
 func newCall(q *flow.Request, scope flow.Scope, key string) *call {
 	c := &call{method: q.Method, url: q.URL, header: http.Header{}, query: url.Values{}, timeout: q.Timeout, key: key}
 	for name, value := range q.Headers {
@@ -149,7 +160,7 @@ func (s *Service) exchange(ctx context.Context, c *call) (answered, error) {
 		secrets = c.credential.show(string(secret), header, values)
 	}
 	target.RawQuery = values.Encode()
-	ctx, cancel := context.WithTimeout(ctx, c.timeout)
+	ctx, cancel := context.WithTimeout(ctx, c.within())
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, c.method, target.String(), bytes.NewReader(c.body))
 	if err != nil {

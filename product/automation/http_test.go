@@ -330,3 +330,24 @@ func TestAStepSaysMoreThanItsCredentialAndALongAnswerIsCut(t *testing.T) {
 		}
 	})
 }
+
+func TestAStepWaitsAsLongAsItSaysOrElseItsCredential(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		answers := map[string]time.Duration{"/late": 1500 * time.Millisecond, "/later": 9 * time.Second} // a step waits 10 seconds if nothing is said
+		server := newReceiver(t, func(_ http.ResponseWriter, in *http.Request) {
+			select {
+			case <-in.Context().Done():
+			case <-time.After(answers[in.URL.Path]):
+			}
+		})
+		credential := h.credential(server, fields{"settings": fields{"timeout_ms": 1000}})
+		own := h.enabled(line(on("own"), step("ask", "http_request", fields{"method": "GET", "url": "/late", "credential_id": credential, "timeout_ms": 15000})))
+		none := h.enabled(line(on("none"), step("ask", "http_request", fields{"method": "GET", "url": "/later", "credential_id": credential})))
+		first, second := h.send("own", "ann@example.net", nil)[0], h.send("none", "ann@example.net", nil)[0]
+		h.work()
+		if own, none := h.run(own, first).Text("status"), h.run(none, second).Text("status"); own != "completed" || none != "failed" {
+			t.Errorf("with a limit of its own %s, with its credential's %s", own, none)
+		}
+	})
+}

@@ -58,7 +58,7 @@ type Request struct {
 	Headers      map[string]any
 	Query        map[string]any
 	Body         any
-	Timeout      time.Duration
+	Timeout      time.Duration // 0 leaves it to the credential
 	Retry        int
 }
 

@@ -14,11 +14,10 @@ const (
 	maxWeight   = 1000
 	maxFields   = 50
 	// minTimeout and maxTimeout bound how long an HTTP step waits for an answer.
-	minTimeout     = time.Second
-	maxTimeout     = 15 * time.Second
-	defaultTimeout = 10 * time.Second
-	maxRetry       = 5
-	maxURL         = 2048
+	minTimeout = time.Second
+	maxTimeout = 15 * time.Second
+	maxRetry   = 5
+	maxURL     = 2048
 )
 
 func (r *reader) durationBetween(path, text, example string, least, most time.Duration, bounds string) time.Duration {
@@ -119,7 +118,7 @@ func (r *reader) readRequest(n *Node, at string, raw json.RawMessage) {
 		return
 	}
 	q := &Request{Method: strings.ToUpper(w.Method), URL: w.URL, CredentialID: w.CredentialID, Headers: w.Headers, Query: w.Query, Body: w.Body,
-		Timeout: defaultTimeout, Retry: w.Retry}
+		Retry: w.Retry}
 	n.Config.Request = q
 	if q.Method == "" {
 		q.Method = http.MethodPost
@@ -133,9 +132,9 @@ func (r *reader) readRequest(n *Node, at string, raw json.RawMessage) {
 	r.mention(AURL, at+".url", q.URL, nil)
 	if w.TimeoutMS != nil {
 		q.Timeout = time.Duration(*w.TimeoutMS) * time.Millisecond
-	}
-	if q.Timeout < minTimeout || q.Timeout > maxTimeout {
-		r.add(at+".timeout_ms", "Must be between 1000 and 15000.")
+		if q.Timeout < minTimeout || q.Timeout > maxTimeout {
+			r.add(at+".timeout_ms", "Must be between 1000 and 15000.")
+		}
 	}
 	if q.Retry < 0 || q.Retry > maxRetry {
 		r.add(at+".retry", "Must be between 0 and %d.", maxRetry)
