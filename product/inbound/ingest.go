@@ -49,7 +49,7 @@ func (s *Service) handleIngest(ctx context.Context, caller api.Caller, r struct{
 	for i, to := range recipients {
 		d, err := s.domains.ByName(ctx, caller.Workspace, to.Domain)
 		if errors.Is(err, domain.ErrNotYours) {
-			return Record{}, api.Invalid(r.Body.recipientField(), to.Domain+" is not a domain of this workspace.")
+			return Record{}, api.Invalid(to.field, to.Domain+" is not a domain of this workspace.")
 		}
 		if err != nil {
 			return Record{}, err
@@ -116,34 +116,37 @@ func (b ingestBody) sender() string {
 	return ""
 }
 
-// recipientField is the field that tells who gets it.
-func (b ingestBody) recipientField() string {
-	if len(b.RcptTo) > 0 {
-		return "rcpt_to"
-	}
-	return "to"
+// recipient is somebody whom a message is for, and the field that says so.
+type recipient struct {
+	address.Address
+	field string
 }
 
 // recipients are those of the envelope, or else those that the message names.
-func (b ingestBody) recipients(wrong *api.Fields) []address.Address {
-	field, texts := b.recipientField(), b.RcptTo
-	if len(texts) == 0 {
-		texts = append(append(append(texts, b.To...), b.Cc...), b.Bcc...)
+func (b ingestBody) recipients(wrong *api.Fields) []recipient {
+	named, count := slices.Concat(recipientsIn(wrong, "to", b.To), recipientsIn(wrong, "cc", b.Cc), recipientsIn(wrong, "bcc", b.Bcc)), len(b.To)+len(b.Cc)+len(b.Bcc)
+	field := "to"
+	if len(b.RcptTo) > 0 || b.Raw != "" && count == 0 {
+		field, named, count = "rcpt_to", recipientsIn(wrong, "rcpt_to", b.RcptTo), len(b.RcptTo)
 	}
-	var list []address.Address
-	for i, text := range texts[:min(len(texts), maxRecipients)] {
-		a, err := address.Parse(text)
-		if err != nil {
-			wrong.Add(fmt.Sprintf("%s[%d]", field, i), "Invalid email address: "+strings.TrimSuffix(err.Error(), ".")+".")
-			continue
-		}
-		list = append(list, a)
-	}
-	if len(texts) == 0 || len(texts) > maxRecipients {
+	if count == 0 || count > maxRecipients {
 		wrong.Add(field, fmt.Sprintf("Must have 1 to %d recipients.", maxRecipients))
 	}
 	if _, err := address.Parse(b.MailFrom); b.MailFrom != "" && err != nil {
 		wrong.Add("mail_from", "Invalid email address: "+strings.TrimSuffix(err.Error(), ".")+".")
+	}
+	return named
+}
+
+func recipientsIn(wrong *api.Fields, field string, texts api.Strings) (list []recipient) {
+	for i, text := range texts[:min(len(texts), maxRecipients)] {
+		path := fmt.Sprintf("%s[%d]", field, i)
+		a, err := address.Parse(text)
+		if err != nil {
+			wrong.Add(path, "Invalid email address: "+strings.TrimSuffix(err.Error(), ".")+".")
+			continue
+		}
+		list = append(list, recipient{a, path})
 	}
 	return list
 }

@@ -200,8 +200,17 @@ func TestMailCanBeHandedInForATrial(t *testing.T) {
 				t.Errorf("%s: %d %s", name, answer.Status, answer.Raw)
 			}
 		}
-		if answer := in.Call(http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": "a@other.test"}); answer.Status != http.StatusBadRequest || !strings.Contains(string(answer.Raw), `"rcpt_to":["other.test is not`) {
-			t.Errorf("%d %s", answer.Status, answer.Raw)
+		for want, wish := range map[string]fields{
+			"rcpt_to: Must have 1 to":       {"raw": note},
+			"to: Must have 1 to":            {"from": "a@b.test", "text": "x"},
+			"rcpt_to[0]: other.test is not": {"raw": note, "rcpt_to": "a@other.test"},
+			"cc[1]: other.test is not":      {"from": "a@b.test", "to": "support@acme.test", "cc": []string{"b@acme.test", "a@other.test"}},
+			"bcc[0]: Invalid email address": {"from": "a@b.test", "to": "support@acme.test", "bcc": "nobody"},
+			"to[0]: Invalid email address":  {"from": "a@b.test", "to": "nobody", "rcpt_to": "support@acme.test"},
+		} {
+			if answer := in.Call(http.MethodPost, "/emails/receiving", wish); answer.Status != http.StatusBadRequest || !strings.HasPrefix(answer.Problems(), want) {
+				t.Errorf("%d %s, not %s", answer.Status, answer.Raw, want)
+			}
 		}
 	})
 }
