@@ -37,9 +37,7 @@ func TestAProcessThatDiesAfterEveryStepRepeatsNothingThatIsSeen(t *testing.T) {
 		for range 40 {
 			process := h.restart(apptest.NodeID)
 			for range 2 { // acts, and writes down what became of the step before; then it is gone
-				if _, err := process.Step(context.Background()); err != nil {
-					t.Fatal(err)
-				}
+				h.once(process.Step)
 			}
 		}
 		h.Finish(h.restart(apptest.NodeID).Step)
@@ -70,9 +68,7 @@ func TestARunOfADeadNodeIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 		server := newReceiver(t, nil)
 		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL})))
 		run := h.send("go", "", nil)[0]
-		if _, err := h.restart(apptest.NodeID).Step(context.Background()); err != nil { // asks, and dies
-			t.Fatal(err)
-		}
+		h.once(h.restart(apptest.NodeID).Step) // asks, and dies
 		other := h.restart("00000000-0000-7000-8000-00000000000b")
 		h.Finish(other.Step)
 		if got := h.run(id, run).Text("status"); got != "running" || len(server.requests()) != 1 {
@@ -95,9 +91,7 @@ func TestAFailureThatTwoNodesSawCountsOnce(t *testing.T) {
 		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL, "retry": 1})))
 		run := h.send("go", "", nil)[0]
 		slow, quick := h.restart(apptest.NodeID), h.restart("00000000-0000-7000-8000-00000000000b")
-		if _, err := slow.Step(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		h.once(slow.Step)
 		h.Clock.Advance(2 * time.Minute)
 		h.Finish(leases(quick))
 		h.Finish(quick.Step)
@@ -120,9 +114,7 @@ func TestAProcessThatStopsWritesDownWhatItHeardAndLeavesTheRest(t *testing.T) {
 		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL + "/one"}), step("two", "http_request", fields{"url": server.URL + "/two"})))
 		run := h.send("go", "", nil)[0]
 		stopping := h.restart(apptest.NodeID)
-		if _, err := stopping.Step(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		h.once(stopping.Step)
 		if err := stopping.Drain(context.Background()); err != nil {
 			t.Fatal(err)
 		}
@@ -140,9 +132,7 @@ func TestARunThatWasStoppedMeanwhileDoesNotGoOn(t *testing.T) {
 		server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) })
 		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL}), step("two", "http_request", fields{"url": server.URL})))
 		run := h.send("go", "", nil)[0]
-		if _, err := h.App.Automations.Step(context.Background()); err != nil { // asks
-			t.Fatal(err)
-		}
+		h.once(h.App.Automations.Step) // asks
 		h.must(200, "POST", "/automations/"+id+"/stop", fields{"run_id": run})
 		h.work()
 		if got := h.run(id, run).Text("status"); got != "cancelled" || len(server.requests()) != 1 {
@@ -164,9 +154,7 @@ func TestAWriteThatFailsAfterTheRequestLosesNothing(t *testing.T) {
 		end()
 		for range 6 {
 			_, _ = h.App.Automations.Step(gone) // nothing can be written
-			if _, err := h.App.Automations.Step(context.Background()); err != nil {
-				t.Fatal(err)
-			}
+			h.once(h.App.Automations.Step)
 		}
 		if got := h.run(id, run); got.Text("status") != "completed" || len(server.requests()) != 1 || len(h.mails()) != 1 {
 			t.Errorf("%s, %d requests, mails %v", got.Raw, len(server.requests()), h.mails())
@@ -183,16 +171,11 @@ func TestARunThatTwoNodesHeldIsNotKeptByTheSecond(t *testing.T) {
 		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL}), step("wait", "delay", fields{"duration": "1 hour"})))
 		run := h.send("go", "", nil)[0]
 		slow, quick := h.restart(apptest.NodeID), h.restart("00000000-0000-7000-8000-00000000000b")
-		once := func(step func(context.Context) (bool, error)) {
-			if _, err := step(context.Background()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		once(slow.Step) // asks
+		h.once(slow.Step) // asks
 		h.Clock.Advance(2 * time.Minute)
-		once(leases(quick))
-		once(quick.Step) // asks, too
-		once(slow.Step)  // writes down what it heard
+		h.once(leases(quick))
+		h.once(quick.Step) // asks, too
+		h.once(slow.Step)  // writes down what it heard
 		if got := path(h.run(id, run)); len(server.requests()) != 2 || got != "start:completed one:completed wait:waiting" {
 			t.Fatalf("%d requests, %s", len(server.requests()), got)
 		}
@@ -202,13 +185,21 @@ func TestARunThatTwoNodesHeldIsNotKeptByTheSecond(t *testing.T) {
 		}
 		for range 3 {
 			h.Clock.Advance(30 * time.Minute)
-			once(leases(quick))
+			h.once(leases(quick))
 			h.Finish(quick.Step)
 		}
 		if got := h.run(id, run); got.Text("status") != "completed" || len(server.requests()) != 2 {
 			t.Errorf("after its wait: %s, %d requests", got.Raw, len(server.requests()))
 		}
 	})
+}
+
+// once does one step, which must not fail.
+func (h house) once(step func(context.Context) (bool, error)) {
+	h.t.Helper()
+	if _, err := step(context.Background()); err != nil {
+		h.t.Fatal(err)
+	}
 }
 
 // leases returns the step by which a node keeps its runs and takes over those of nodes that vanished.
@@ -228,9 +219,7 @@ func TestANodeThatLivesKeepsItsRuns(t *testing.T) {
 		id := h.enabled(line(on("go"), step("one", "http_request", fields{"url": server.URL})))
 		run := h.send("go", "", nil)[0]
 		busy, other := h.restart(apptest.NodeID), h.restart("00000000-0000-7000-8000-00000000000b")
-		if _, err := busy.Step(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		h.once(busy.Step)
 		for range 3 {
 			h.Clock.Advance(50 * time.Second)
 			h.Finish(leases(busy))

@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -61,23 +62,38 @@ func (s *Service) receivable(ctx context.Context, d Domain) error {
 	return nil
 }
 
-// checkMX passes if no other server is tried before ours. Of servers with one number senders choose at random, and answers have no order.
+// Receives tells whether a mail server is ours.
+func (h Hosts) Receives(server world.MX) bool { return slices.Contains(h.MX(), server.Host) }
+
+// InTurn returns mail servers in the order in which they are tried. Among those of one number senders choose at random and answers have no
+// order, so ours comes first: another is preferred only if its number is lower.
+func (h Hosts) InTurn(servers []world.MX) []world.MX {
+	rank := func(server world.MX) int {
+		if h.Receives(server) {
+			return 0
+		}
+		return 1
+	}
+	return slices.SortedFunc(slices.Values(servers), func(a, b world.MX) int {
+		return cmp.Or(cmp.Compare(a.Preference, b.Preference), cmp.Compare(rank(a), rank(b)), cmp.Compare(a.Host, b.Host))
+	})
+}
+
+// checkMX passes if no other server is tried before ours.
 func (s *Service) checkMX(ctx context.Context, d Domain) Check {
-	servers, _, err := s.world.Resolver.MX(ctx, d.Name)
+	answered, _, err := s.world.Resolver.MX(ctx, d.Name)
 	if err != nil {
 		return absent(err, "No MX record found. It is only needed to receive mail.")
 	}
-	ours := func(server world.MX) bool { return slices.Contains(s.hosts.MX(), server.Host) }
+	servers := s.hosts.InTurn(answered)
 	var found []string
-	best := servers[0].Preference
 	for _, server := range servers {
 		found = append(found, fmt.Sprintf("%d %s", server.Preference, server.Host))
-		best = min(best, server.Preference)
 	}
 	switch {
-	case slices.ContainsFunc(servers, func(server world.MX) bool { return ours(server) && server.Preference == best }):
+	case s.hosts.Receives(servers[0]):
 		return Check{Status: CheckPass, Found: found}
-	case slices.ContainsFunc(servers, ours):
+	case slices.ContainsFunc(servers, s.hosts.Receives):
 		return Check{Status: CheckMismatch, Message: "Another server has a lower number than " + s.hosts.MX()[0] + ", so mail goes there first.", Found: found}
 	}
 	return Check{Status: CheckMismatch, Message: "Mail for the domain does not go to " + s.hosts.MX()[0] + ". It is only needed to receive mail.", Found: found}

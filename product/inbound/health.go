@@ -1,7 +1,6 @@
 package inbound
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -234,28 +233,17 @@ func (s *Service) lookAt(ctx context.Context, domains []domain.Domain) []domainH
 	return found
 }
 
-// foreign is 1 for a server that is not ours.
-func foreign(ours []string, server world.MX) int {
-	if slices.Contains(ours, server.Host) {
-		return 0
-	}
-	return 1
-}
-
 func (s *Service) lookAtOne(ctx context.Context, d domain.Domain) domainHealth {
 	h := domainHealth{DomainID: d.ID, Domain: d.Name, Receiving: "disabled", MX: []mxFound{}, wanted: d.Receiving || d.ReceivingRequested}
 	if d.Receiving {
 		h.Receiving = "enabled"
 	}
-	servers, _, err := s.world.Resolver.MX(ctx, d.Name)
-	ours := s.domains.Hosts().MX()
-	// Of equal numbers ours comes first: a foreign server is preferred only if its number is lower, and answers have no order.
-	slices.SortFunc(servers, func(a, b world.MX) int {
-		return cmp.Or(cmp.Compare(a.Preference, b.Preference), cmp.Compare(foreign(ours, a), foreign(ours, b)), cmp.Compare(a.Host, b.Host))
-	})
+	answered, _, err := s.world.Resolver.MX(ctx, d.Name)
+	hosts := s.domains.Hosts()
+	servers, ours := hosts.InTurn(answered), hosts.MX()
 	expected := false
 	for _, server := range servers {
-		is := foreign(ours, server) == 0
+		is := hosts.Receives(server)
 		h.MX = append(h.MX, mxFound{Host: server.Host, Priority: server.Preference, Expected: is})
 		expected = expected || is
 	}

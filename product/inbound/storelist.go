@@ -2,10 +2,60 @@ package inbound
 
 import (
 	"fmt"
+	"strings"
 
 	"postrider/platform/db"
 	"postrider/platform/space"
 )
+
+// where is the condition of the list. Filters are arguments, never text.
+type where struct {
+	conditions []string
+	args       []any
+}
+
+func (w *where) add(condition string, value any) {
+	w.args = append(w.args, value)
+	w.conditions = append(w.conditions, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(w.args))))
+}
+
+func (w *where) text() string { return strings.Join(w.conditions, " AND ") }
+
+func (q listQuery) where(ws space.ID) *where {
+	w := &where{conditions: []string{"kept = TRUE"}}
+	w.add("workspace_id = ?", ws)
+	if len(q.domains) > 0 {
+		w.add("domain_id {in ?}", q.domains)
+	}
+	if q.Domain != "" {
+		w.add("domain_id = ?", q.Domain)
+	}
+	if q.To != "" {
+		w.add(`COALESCE(to_text, LOWER(addresses)) LIKE ? ESCAPE '\'`, db.Contains(q.To))
+	}
+	if q.From != "" {
+		w.add(`COALESCE(from_text, LOWER(sender)) LIKE ? ESCAPE '\'`, db.Contains(q.From))
+	}
+	if q.Search != "" {
+		w.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
+	}
+	if q.Read != nil {
+		w.add("(read_at IS NOT NULL) = ?", *q.Read)
+	}
+	if q.Starred != nil {
+		w.add("starred = ?", *q.Starred)
+	}
+	if q.Files != nil {
+		w.add("(file_count > 0) = ?", *q.Files)
+	}
+	if !q.Since.IsZero() {
+		w.add("created_at >= ?", q.Since)
+	}
+	if !q.Until.IsZero() {
+		w.add("created_at < ?", q.Until)
+	}
+	return w
+}
 
 // selectPage returns the messages of a page, and one more if there are more.
 func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Message, error) {
