@@ -10,15 +10,11 @@ import (
 	"postrider/bench/measure"
 )
 
-// drain measures delivery alone: a queue that was filled before, until it is empty, against clients that only sign and send. Those are
-// measured right before and right after it: what a shared machine has to give changes within seconds.
+// drain measures delivery alone: a queue that was filled before, against clients that only sign and send. The two take turns of two seconds,
+// because what a shared machine has to give changes within seconds.
 func drain(ctx context.Context, h *measure.Home, sink *measure.Sink, o options) error {
-	loop, err := newBare(sink, o)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("from a full queue, %d connections, and clients that only sign and send, before and after\n\n%-10s %12s %12s %14s %18s %9s\n", o.concurrency, "",
-		"queued", "delivered/s", "CPU s/1,000", "bare/s", "of bare")
+	fmt.Printf("from a full queue, %d connections, by turns with clients that only sign and send\n\n%-10s %9s %12s %8s %9s   %s\n", o.concurrency, "",
+		"queued", "delivered/s", "bare/s", "of bare", "CPU s/1,000: both, of bare")
 	for _, size := range o.kilobytes {
 		kilobytes, err := strconv.Atoi(size)
 		if err != nil {
@@ -28,46 +24,15 @@ func drain(ctx context.Context, h *measure.Home, sink *measure.Sink, o options) 
 		if err != nil {
 			return err
 		}
-		before := loop.rate(ctx, kilobytes)
-		emptied, err := empty(ctx, h, sink, queued, o)
+		ours, bare, err := byTurns(ctx, h, sink, size, queued, o)
 		if err != nil {
 			return err
 		}
-		after := loop.rate(ctx, kilobytes)
-		fmt.Printf("%-10s %12d %12.0f %14.2f %8.0f, %8.0f %8.0f%%\n", size+" KB", queued, emptied.rate, emptied.cpu, before, after, 100*emptied.rate/((before+after)/2))
+		fmt.Printf("%-10s %9d %12.0f %8.0f %8.0f%%   %.2f, %.2f, %.0f%%\n", size+" KB", queued, ours.rate(), bare.rate(), 100*ours.rate()/bare.rate(),
+			ours.cpu(), bare.cpu(), 100*bare.cpu()/ours.cpu())
 	}
 	fmt.Println()
 	return nil
-}
-
-// emptied is how a full queue was delivered: messages a second, and seconds of the processor for a thousand.
-type emptied struct{ rate, cpu float64 }
-
-func empty(ctx context.Context, h *measure.Home, sink *measure.Sink, queued int, o options) (emptied, error) {
-	sink.Reset()
-	worker, err := h.Serve("api,worker")
-	if err != nil {
-		return emptied{}, err
-	}
-	within, done := context.WithTimeout(ctx, drainWithin)
-	defer done()
-	start, before, cpu := time.Now(), sink.Taken(), worker.CPU()
-	profiled := make(chan error, 1)
-	go func() { profiled <- saveProfile(worker, o, "") }()
-	last, err := sink.Await(within, queued)
-	if err := errors.Join(err, <-profiled); err != nil {
-		return emptied{}, err
-	}
-	delivered := float64(int64(queued) - before)
-	return emptied{delivered / last.Sub(start).Seconds(), (worker.CPU() - cpu).Seconds() * 1000 / delivered}, worker.Stop()
-}
-
-// saveProfile watches the program for as long as messages are handed in, if it is wanted.
-func saveProfile(p *measure.Process, o options, suffix string) error {
-	if o.profile == "" {
-		return nil
-	}
-	return p.SaveProfile(fmt.Sprintf("profile?seconds=%.0f", o.during.Seconds()), o.profile+suffix)
 }
 
 // fill puts messages into the queue while nobody delivers.
@@ -82,3 +47,80 @@ func fill(ctx context.Context, h *measure.Home, kilobytes int, o options) (int, 
 	}
 	return taken.Count, door.Stop()
 }
+
+// saveProfile watches the program for as long as messages are handed in, if it is wanted.
+func saveProfile(p *measure.Process, o options, suffix string) error {
+	if o.profile == "" {
+		return nil
+	}
+	return p.SaveProfile(fmt.Sprintf("profile?seconds=%.0f", o.during.Seconds()), o.profile+suffix)
+}
+
+// byTurns lets Postrider and the bare clients work in turns until the queue is all but empty.
+func byTurns(ctx context.Context, h *measure.Home, sink *measure.Sink, size string, queued int, o options) (ours, bare turns, err error) {
+	ctx, done := context.WithTimeout(ctx, drainWithin)
+	defer done()
+	loop, err := startBare(ctx, sink, size, o)
+	if err != nil {
+		return ours, bare, err
+	}
+	defer loop.Kill()
+	if err := loop.Pause(); err != nil {
+		return ours, bare, err
+	}
+	worker, err := h.Serve("api,worker")
+	if err != nil {
+		return ours, bare, err
+	}
+	sink.Reset()
+	if err := awaitFollowers(ctx, worker); err != nil {
+		return ours, bare, err
+	}
+	profiled := make(chan error, 1)
+	go func() { profiled <- saveProfile(worker, o, "") }()
+	if err := worker.Pause(); err != nil {
+		return ours, bare, err
+	}
+	left, most := int64(queued)-sink.Taken(), int64(0)
+	for warm := false; left > 2*most && ctx.Err() == nil; warm = true {
+		other, err := takeTurn(loop, sink)
+		if err != nil {
+			return ours, bare, err
+		}
+		own, err := takeTurn(worker, sink)
+		if err != nil {
+			return ours, bare, err
+		}
+		left, most = left-own.messages, max(most, own.messages)
+		if warm {
+			ours.add(own)
+			bare.add(other)
+		}
+	}
+	if err := worker.Resume(); err != nil {
+		return ours, bare, err
+	}
+	if err := errors.Join(<-profiled, sink.AwaitQuiet(ctx, oneTurn)); err != nil {
+		return ours, bare, err
+	}
+	return ours, bare, worker.Stop()
+}
+
+// awaitFollowers waits until the program has told the log and the statistics of the messages that were handed in: that is work of the
+// door, of which delivery is to bear nothing.
+func awaitFollowers(ctx context.Context, p *measure.Process) error {
+	for ctx.Err() == nil {
+		behind, err := p.Metric(ctx, "postrider_follower_behind")
+		if err != nil {
+			return err
+		}
+		if behind < caughtUp {
+			return nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	return ctx.Err()
+}
+
+// caughtUp is how far behind the followers together are while mail goes out at full speed.
+const caughtUp = 3000

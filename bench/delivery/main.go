@@ -22,16 +22,23 @@ import (
 
 func main() {
 	during := flag.Duration("for", 8*time.Second, "how long messages are handed in")
-	concurrency := flag.Int("connections", 40, "connections to the receiving server")
+	concurrency := flag.Int("connections", 100, "connections to the receiving server")
 	sessions := flag.Int("sessions", 20, "sessions that hand messages in")
 	alone := flag.Bool("alone", false, "leave Postfix out")
 	tags := flag.String("tags", "", "build tags of Postrider; give openssl here and to go run for the accelerated signer")
 	profile := flag.String("profile", "", "file for a profile of the processor while a full queue is delivered; another, .end, is of all the way")
 	sizes := flag.String("kb", "1,10,100", "sizes of the messages in kilobytes")
+	bare := flag.Int("bare", 0, "only sign and send, to this port on loopback: what this program starts itself, to compare with")
+	drainOnly := flag.Bool("drain", false, "deliver from a full queue only")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, options{*during, *sessions, *concurrency, *alone, strings.Split(*sizes, ","), *tags, *profile}); err != nil {
+	o := options{*during, *sessions, *concurrency, *alone, *drainOnly, strings.Split(*sizes, ","), *tags, *profile}
+	what := func() error { return run(ctx, o) }
+	if *bare != 0 {
+		what = func() error { return runBare(ctx, *bare, o) }
+	}
+	if err := what(); err != nil {
 		fmt.Fprintln(os.Stderr, "delivery:", err)
 		os.Exit(1)
 	}
@@ -43,6 +50,7 @@ type options struct {
 	sessions    int
 	concurrency int
 	alone       bool
+	drainOnly   bool
 	kilobytes   []string
 	tags        string
 	profile     string
@@ -73,7 +81,7 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer home.Leave()
-	if err := drain(ctx, home, sink, o); err != nil {
+	if err := drain(ctx, home, sink, o); err != nil || o.drainOnly {
 		return err
 	}
 	ours, err := home.Serve("api,smtp,worker")

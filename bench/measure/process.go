@@ -56,6 +56,13 @@ func Start(ctx context.Context, dir, program string, args ...string) (*Process, 
 	return nil, fmt.Errorf("%s was not ready within %s", program, startWithin)
 }
 
+// Spawn runs a program that announces nothing.
+func Spawn(ctx context.Context, program string, args ...string) (*Process, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Stderr = os.Stderr
+	return &Process{cmd: cmd}, cmd.Start()
+}
+
 // Text returns a value of the ready file.
 func (p *Process) Text(key string) string {
 	text, _ := p.Ready[key].(string)
@@ -68,6 +75,18 @@ func (p *Process) Stop() error {
 		return err
 	}
 	return p.cmd.Wait()
+}
+
+// Pause takes the processor from the program until Resume.
+func (p *Process) Pause() error { return p.cmd.Process.Signal(syscall.SIGSTOP) }
+
+// Resume lets a paused program go on.
+func (p *Process) Resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
+
+// Kill ends the program at once.
+func (p *Process) Kill() {
+	_ = p.cmd.Process.Kill()
+	_ = p.cmd.Wait()
 }
 
 // CPU returns the processor time the program has used.
@@ -130,4 +149,27 @@ func (p *Process) SaveProfile(kind, file string) error {
 	}
 	_, err = io.Copy(out, answer.Body)
 	return errors.Join(err, out.Close())
+}
+
+// Metric adds up the values of a metric that has labels.
+func (p *Process) Metric(ctx context.Context, name string) (sum float64, err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Text("admin")+"/metrics", nil)
+	if err != nil {
+		return 0, err
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		if rest, ok := strings.CutPrefix(lines.Text(), name); ok && strings.HasPrefix(rest, "{") {
+			value, err := strconv.ParseFloat(rest[strings.LastIndexByte(rest, ' ')+1:], 64)
+			if err != nil {
+				return 0, err
+			}
+			sum += value
+		}
+	}
+	return sum, nil
 }

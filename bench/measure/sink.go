@@ -63,6 +63,19 @@ func (s *Sink) Await(ctx context.Context, count int) (time.Time, error) {
 	return time.Unix(0, s.last.Load()), nil
 }
 
+// AwaitQuiet waits until no message was taken for a while.
+func (s *Sink) AwaitQuiet(ctx context.Context, quiet time.Duration) error {
+	for before := int64(-1); before != s.taken.Load(); {
+		before = s.taken.Load()
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the sink still takes messages: %w", ctx.Err())
+		case <-time.After(quiet):
+		}
+	}
+	return nil
+}
+
 func (s *Sink) serve(conn net.Conn) {
 	defer conn.Close()
 	in, out := bufio.NewReaderSize(conn, 64<<10), bufio.NewWriter(conn)

@@ -135,7 +135,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 		world: w, db: d, emails: emails, domains: domains, relays: relays, keys: keys, config: config, table: config.Providers.orShipped(),
 		letters: newLetters(), room: semaphore.NewWeighted(roomForLarge), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
 		pens: make(chan struct{}, runtime.GOMAXPROCS(0)),
-		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(), attempts: map[AttemptKind]int64{}, begins: mostBegun,
+		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(), attempts: map[AttemptKind]int64{}, begins: firstBegun,
 	}
 	s.sources = newSources(config)
 	s.crew = crew{self: config.Node}

@@ -8,11 +8,13 @@ import (
 const (
 	// gatherFor is the least time between the beginnings of two steps while most conversations go on. It is little beside a conversation
 	// with a server that is not next door.
-	gatherFor = 20 * time.Millisecond
+	gatherFor = 40 * time.Millisecond
 	// stepWithin is how long the transaction of a step may take. What is sent meanwhile waits to be recorded, and would be sent again if the
 	// process were killed.
 	stepWithin = 200 * time.Millisecond
-	// fewestBegun and mostBegun bound how many conversations a step begins.
+	// firstBegun is how many conversations the first step begins: a process that is killed soon after every start sends few messages again.
+	firstBegun = 5
+	// fewestBegun and mostBegun bound how many a step begins later.
 	fewestBegun = 25
 	mostBegun   = 100
 )
@@ -52,8 +54,8 @@ func (s *Service) pace(took time.Duration, begun int) {
 	defer s.mu.Unlock()
 	switch {
 	case took > stepWithin:
-		s.begins = max(s.begins/2, fewestBegun)
+		s.begins = max(s.begins/2, min(s.begins, fewestBegun))
 	case begun == s.begins && took < stepWithin/2:
-		s.begins = min(s.begins+fewestBegun, mostBegun)
+		s.begins = min(2*s.begins, mostBegun)
 	}
 }

@@ -63,12 +63,27 @@ func TestASlowDatabaseIsGivenLessAtOnceAndAFastOneMore(t *testing.T) {
 		{time.Millisecond, fewestBegun - 1, fewestBegun}, // there was no more to begin
 		{stepWithin / 2, fewestBegun, fewestBegun},
 		{time.Millisecond, fewestBegun, 2 * fewestBegun},
-		{time.Millisecond, 2 * fewestBegun, 3 * fewestBegun},
-		{time.Millisecond, 3 * fewestBegun, mostBegun},
+		{time.Millisecond, 2 * fewestBegun, mostBegun},
 		{time.Millisecond, mostBegun, mostBegun},
 	} {
 		if s.pace(c.took, c.begun); s.begins != c.want {
 			t.Fatalf("after step %d the next begins %d, want %d", i+1, s.begins, c.want)
 		}
+	}
+}
+
+func TestAProcessThatHasJustStartedBeginsFewAndSoonMany(t *testing.T) {
+	t.Parallel()
+	s := &Service{begins: firstBegun}
+	if s.pace(time.Hour, firstBegun); s.begins > firstBegun {
+		t.Errorf("a slow database was given more: %d", s.begins)
+	}
+	s.begins = firstBegun
+	steps := 0
+	for ; s.begins < mostBegun && steps < 20; steps++ {
+		s.pace(time.Millisecond, s.begins)
+	}
+	if steps != 5 {
+		t.Errorf("after %d steps it begins %d, want %d after 5", steps, s.begins, mostBegun)
 	}
 }
