@@ -56,6 +56,11 @@ func PartOfSubject(tx *db.Tx, ws space.ID, subject, recipient string, part db.Ke
 	return selectSubject(tx, ws, subject, recipient, part, limit, offset)
 }
 
+// Told tells whether an event of a type is known about one recipient of a subject.
+func Told(tx *db.Tx, ws space.ID, subject, recipient, kind string) (bool, error) {
+	return hasOfType(tx, ws, subject, recipient, kind)
+}
+
 // KeysOf returns what decides the place of an event among those of its subject, or db.ErrNotFound.
 func KeysOf(tx *db.Tx, ws space.ID, subject, id string) ([]any, error) {
 	seq, err := selectSeq(tx, ws, subject, id)

@@ -50,6 +50,12 @@ func selectSeq(tx *db.Tx, ws space.ID, subject, id string) (int64, error) {
 		WHERE workspace_id = $1 AND subject_id = $2 AND id = $3`, ws, subject, id)
 }
 
+func hasOfType(tx *db.Tx, ws space.ID, subject, recipient, kind string) (bool, error) {
+	return db.One(tx, db.Value[bool], `
+		SELECT EXISTS (SELECT 1 FROM event
+			WHERE workspace_id = $1 AND subject_id = $2 AND recipient = $3 AND type = $4)`, ws, subject, recipient, kind)
+}
+
 // selectAfter reads across workspaces: followers serve all of them. The comparison of pairs is written out in two halves, because
 // SQLite would use the index for tx_id alone, which is the same in all its rows.
 func selectAfter(tx *db.Tx, at position, horizon int64, limit int) ([]Event, error) {

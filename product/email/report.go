@@ -6,6 +6,7 @@ import (
 	"postrider/mail/report"
 	"postrider/platform/api"
 	"postrider/platform/db"
+	"postrider/platform/event"
 	"postrider/platform/queue"
 	"postrider/product/suppression"
 )
@@ -63,13 +64,20 @@ func (s *Service) Report(tx *db.Tx, told Reported) (known bool, err error) {
 	return true, b.save(tx)
 }
 
-// bouncedLater believes a bounce of a message that a server had taken. Who has opened a message has it, whatever is said later.
+// bouncedLater believes a bounce of a message that a server had taken. Who has opened a message has it, whatever is said later; that it
+// was said is told once.
 func (b *batch) bouncedLater(r *Recipient, told Reported, headers map[string]string) error {
 	read := r.State == Opened || r.State == Clicked
 	if !read && !r.State.CanBecome(Bounced) || r.State == Queued || r.State == Sending {
 		return nil
 	}
 	e := b.emails[r.Email]
+	if read {
+		known, err := event.Told(b.tx, r.Workspace, string(e.ID), r.Address, "email.bounced")
+		if err != nil || known {
+			return err
+		}
+	}
 	bounce := newBounce(told.Bounce.Class, 0, told.Bounce.Enhanced, told.Bounce.Message)
 	bounce.Asynchronous = true
 	was := change{ISP: r.ISP}

@@ -113,23 +113,8 @@ func TestWhatIsSettledForGoodIsNotOpened(t *testing.T) {
 		id := accepted(t, in, fields{"to": "ann@example.net", "cc": "bob@example.net", "html": page, "tracking": tracked})
 		in.Deliver()
 		in.Clock.Advance(time.Minute)
-		report := func(to string, told email.Reported) {
-			t.Helper()
-			err := in.App.DB.Write(context.Background(), func(tx *db.Tx) (err error) {
-				told.At = tx.Now()
-				told.Recipient, err = db.One(tx, db.Value[email.RecipientID], `SELECT id FROM email_recipient WHERE email_id = $1 AND address = $2`, id, to)
-				if err != nil {
-					return err
-				}
-				_, err = in.App.Emails.Report(tx, told)
-				return err
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-		report("ann@example.net", email.Reported{Complaint: &email.Complaint{Type: "abuse", Source: "fbl", ArrivedAt: api.Time(in.Clock.Now())}})
-		report("bob@example.net", email.Reported{Bounce: &email.LateBounce{Enhanced: "5.1.1", Message: "550 5.1.1 No such user."}})
+		reported(t, in, id, "ann@example.net", email.Reported{Complaint: &email.Complaint{Type: "abuse", Source: "fbl", ArrivedAt: api.Time(in.Clock.Now())}})
+		reported(t, in, id, "bob@example.net", email.Reported{Bounce: &email.LateBounce{Enhanced: "5.1.1", Message: "550 5.1.1 No such user."}})
 		for _, to := range []string{"ann@example.net", "bob@example.net"} {
 			person.visit(in, received(t, in, to).pixel)
 			person.visit(in, received(t, in, to).links[0])
@@ -140,6 +125,42 @@ func TestWhatIsSettledForGoodIsNotOpened(t *testing.T) {
 		}
 		if opens := told(t, in, id, "open"); len(opens) != 1 {
 			t.Errorf("told %v", opens)
+		}
+	})
+}
+
+// reported has the recipient's side tell something after the conversation.
+func reported(t *testing.T, in *apptest.Installation, id, to string, report email.Reported) {
+	t.Helper()
+	err := in.App.DB.Write(context.Background(), func(tx *db.Tx) (err error) {
+		report.At = tx.Now()
+		report.Recipient, err = db.One(tx, db.Value[email.RecipientID], `SELECT id FROM email_recipient WHERE email_id = $1 AND address = $2`, id, to)
+		if err != nil {
+			return err
+		}
+		_, err = in.App.Emails.Report(tx, report)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestThatAMessageBouncedThoughItWasReadIsToldOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := accepted(t, in, fields{"to": "ann@example.net", "cc": "bob@example.net", "html": page, "tracking": tracked})
+		in.Deliver()
+		in.Clock.Advance(time.Minute)
+		for _, to := range []string{"ann@example.net", "bob@example.net"} {
+			person.visit(in, received(t, in, to).pixel)
+			for range 3 {
+				reported(t, in, id, to, email.Reported{Bounce: &email.LateBounce{Enhanced: "5.1.1", Message: "550 5.1.1 No such user."}})
+			}
+		}
+		record := in.Email(id)
+		if record.Text("status") != "opened" || strings.Count(string(record.Raw), `"email.bounced"`) != 2 {
+			t.Errorf("%s", record.Raw)
 		}
 	})
 }
