@@ -97,6 +97,9 @@ func byTurns(ctx context.Context, h *measure.Home, sink *measure.Sink, size stri
 			bare.add(other)
 		}
 	}
+	if ours.messages == 0 {
+		return ours, bare, fmt.Errorf("%d messages are too few to take turns: give a longer -for", queued)
+	}
 	if err := worker.Resume(); err != nil {
 		return ours, bare, err
 	}
