@@ -72,6 +72,7 @@ func byTurns(ctx context.Context, h *measure.Home, sink *measure.Sink, size stri
 	if err != nil {
 		return ours, bare, err
 	}
+	defer worker.Kill() // unless it has ended: a paused program cannot be asked to
 	sink.Reset()
 	if err := awaitFollowers(ctx, worker); err != nil {
 		return ours, bare, err
