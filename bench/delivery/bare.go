@@ -20,7 +20,7 @@ import (
 )
 
 // startBare runs this program again as what is left without a database and a door: clients that only sign and send. They are a process of
-// their own, as Postrider is, because clients in one process with the sink wake each other for less.
+// their own, as Postrider is, so that each can be paused while it is the other's turn.
 func startBare(ctx context.Context, sink *measure.Sink, kilobytes string, o options) (*measure.Process, error) {
 	self, err := os.Executable()
 	if err != nil {
