@@ -62,7 +62,9 @@ type Automation struct {
 	DraftChanged bool
 	// Published is the version that runs begin with, Latest the newest; 0 if there is none.
 	Published, Latest int64
-	Metadata          map[string]any
+	// Stops is how often all its runs were stopped.
+	Stops    int64
+	Metadata map[string]any
 
 	CreatedAt, UpdatedAt, ArchivedAt time.Time
 }

@@ -6,7 +6,6 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
-	"postrider/platform/queue"
 	"postrider/product/automation/internal/flow"
 )
 
@@ -53,7 +52,7 @@ func (s *Service) runNow(tx *db.Tx, caller api.Caller, a Automation, said sendin
 		return RunRecord{}, api.Invalid("contact_id", "The automation is about a contact. Give a contact_id or an email.")
 	}
 	r := &Run{ID: RunID(s.world.NewID()), Workspace: a.Workspace, Automation: a.ID, Version: a.Published, Status: Running, Simulated: caller.Test, Contact: contact, Email: email,
-		Cause: cause{Type: "api", EventName: flow.OnlyAPI}, Payload: said.Payload, Step: entrance(graph).Key, StartedAt: tx.Now()}
+		Cause: cause{Type: "api", EventName: flow.OnlyAPI}, Payload: said.Payload, Step: entrance(graph).Key, StartedAt: tx.Now(), Stops: a.Stops}
 	if _, err := admit(tx, r, flow.Always); err != nil {
 		return RunRecord{}, err
 	}
@@ -102,17 +101,7 @@ func (s *Service) cancel(tx *db.Tx, ids []string) error {
 		return err
 	}
 	t := s.newTurn(tx)
-	for _, id := range ids {
-		r := runs[RunID(id)]
-		if r == nil || r.Status != Running {
-			continue
-		}
-		t.end(r, Cancelled)
-		if err := t.put(queue.Item{ID: id}, r); err != nil {
-			return err
-		}
-	}
-	if err := deleteWaits(tx, ids); err != nil {
+	if err := t.cancel(runs, ids); err != nil {
 		return err
 	}
 	return t.save()
@@ -141,7 +130,8 @@ func (s *Service) stopRun(ctx context.Context, caller api.Caller, id, runID stri
 	return record, err
 }
 
-// quit disables or archives an automation and cancels its runs. New ones cannot begin meanwhile.
+// quit disables or archives an automation and cancels its runs. Those that are just beginning, or that are left over because this is cut off,
+// are cancelled when they are about to go on: they began with fewer stops.
 func (s *Service) quit(ctx context.Context, caller api.Caller, id string, status Status) (a Automation, stopped int64, err error) {
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
 		if a, err = lockAutomation(tx, caller.Workspace, id); err != nil {
@@ -151,6 +141,7 @@ func (s *Service) quit(ctx context.Context, caller api.Caller, id string, status
 			return nil
 		}
 		before := a.Status
+		a.Stops++
 		if status == Archived {
 			a.ArchivedAt = tx.Now()
 		}

@@ -41,7 +41,7 @@ func (s *Service) listen(tx *db.Tx, a Automation) error {
 	}
 	var listeners []listener
 	for _, node := range graph.Triggers() {
-		l := listener{automation: a.ID, workspace: a.Workspace, step: node.Key, event: node.Config.EventName, version: a.Published, since: tx.Now()}
+		l := listener{automation: a.ID, workspace: a.Workspace, step: node.Key, event: node.Config.EventName, version: a.Published, since: tx.Now(), stops: a.Stops}
 		same := sameListener(before, l)
 		if same != nil && same.version == l.version {
 			l.since = same.since

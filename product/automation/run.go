@@ -55,6 +55,8 @@ type Run struct {
 	ResumeAt, StartedAt time.Time
 	CompletedAt         time.Time
 	Failure             *failure
+	// Stops is how often all runs of the automation had been stopped when this one began.
+	Stops int64
 }
 
 // cause is why a run began.

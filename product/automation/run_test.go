@@ -185,6 +185,39 @@ func TestRunsStayOnTheirVersion(t *testing.T) {
 	})
 }
 
+// With several writers at once an event can have seen its triggers just before a stop takes them away.
+func TestAStopReachesTheRunsThatAreJustBeginning(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id, plan := h.enabled(line(on("go"), hello)), fields{"plan": "pro"}
+		direct := func(text string) {
+			t.Helper()
+			if err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error { _, err := tx.Exec(text); return err }); err != nil {
+				t.Fatal(err)
+			}
+		}
+		direct(`CREATE TABLE seen_before AS SELECT * FROM automation_trigger`)
+		h.must(200, "POST", "/automations/"+id+"/stop", nil)
+		direct(`INSERT INTO automation_trigger SELECT * FROM seen_before`)
+		late := h.send("go", "ann@example.net", plan)
+		h.work()
+		if got := h.run(id, late[0]); got.Text("status") != "cancelled" || len(h.mails()) != 0 {
+			t.Errorf("%d mails of %s", len(h.mails()), got.Raw)
+		}
+		h.must(200, "PATCH", "/automations/"+id, fields{"status": "enabled"})
+		asked := h.must(202, "POST", "/automations/"+id+"/run", fields{"email": "bob@example.net", "payload": plan})
+		for _, run := range append(h.send("go", "ann@example.net", plan), asked.Text("id")) {
+			h.work()
+			if got := h.run(id, run).Text("status"); got != "completed" {
+				t.Errorf("once it is enabled again a run is %s", got)
+			}
+		}
+		if got := len(h.mails()); got != 2 {
+			t.Errorf("%d mails, want 2", got)
+		}
+	})
+}
+
 func TestStopArchiveAndDuplicate(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {

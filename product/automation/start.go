@@ -98,7 +98,7 @@ func (s *Service) enter(tx *db.Tx, h happening, l listener) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{ID: RunID(s.world.NewID()), Workspace: h.workspace, Automation: l.automation, Version: l.version, Status: Running, Simulated: h.simulated,
-		Contact: h.contact, Email: h.email, Cause: cause{Type: h.kind, EventName: h.name, EventID: api.Ref(h.id)}, Payload: h.payload, Depth: h.depth, Step: l.step, StartedAt: tx.Now()}
+		Contact: h.contact, Email: h.email, Cause: cause{Type: h.kind, EventName: h.name, EventID: api.Ref(h.id)}, Payload: h.payload, Depth: h.depth, Step: l.step, StartedAt: tx.Now(), Stops: l.stops}
 	starts, err := admit(tx, r, node.Config.ReEntry)
 	if err != nil || starts == 0 {
 		return nil, err

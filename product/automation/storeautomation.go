@@ -9,11 +9,11 @@ import (
 	"postrider/platform/space"
 )
 
-const automationColumns = `id, workspace_id, name, description, status, draft, draft_changed, published, latest, metadata, created_at, updated_at, archived_at`
+const automationColumns = `id, workspace_id, name, description, status, draft, draft_changed, published, latest, stops, metadata, created_at, updated_at, archived_at`
 
 func scanAutomation(s db.Scanner) (a Automation, err error) {
 	var draft, metadata string
-	err = s.Scan(&a.ID, &a.Workspace, &a.Name, db.Text(&a.Description), &a.Status, &draft, &a.DraftChanged, &a.Published, &a.Latest, &metadata, db.Time(&a.CreatedAt),
+	err = s.Scan(&a.ID, &a.Workspace, &a.Name, db.Text(&a.Description), &a.Status, &draft, &a.DraftChanged, &a.Published, &a.Latest, &a.Stops, &metadata, db.Time(&a.CreatedAt),
 		db.Time(&a.UpdatedAt), db.Time(&a.ArchivedAt))
 	if err == nil {
 		err = errors.Join(json.Unmarshal([]byte(draft), &a.Draft), json.Unmarshal([]byte(metadata), &a.Metadata))
@@ -36,9 +36,9 @@ func insertAutomation(tx *db.Tx, a Automation) error {
 func updateAutomation(tx *db.Tx, a Automation) error {
 	_, err := tx.Exec(`
 		UPDATE automation SET name = $1, search = $2, description = $3, status = $4, draft = $5, draft_changed = $6, published = $7, latest = $8, metadata = $9,
-			updated_at = $10, archived_at = $11
-		WHERE workspace_id = $12 AND id = $13`, a.Name, lower(a.Name), db.NullText(a.Description), a.Status, db.JSON(a.Draft), a.DraftChanged, a.Published, a.Latest,
-		db.JSON(a.Metadata), a.UpdatedAt, a.ArchivedAt, a.Workspace, a.ID)
+			updated_at = $10, archived_at = $11, stops = $12
+		WHERE workspace_id = $13 AND id = $14`, a.Name, lower(a.Name), db.NullText(a.Description), a.Status, db.JSON(a.Draft), a.DraftChanged, a.Published, a.Latest,
+		db.JSON(a.Metadata), a.UpdatedAt, a.ArchivedAt, a.Stops, a.Workspace, a.ID)
 	return err
 }
 

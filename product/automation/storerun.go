@@ -12,12 +12,12 @@ import (
 )
 
 const runColumns = `id, workspace_id, automation_id, version, status, test, simulated, contact_id, email, cause, payload, depth, step, pass, tries, taken, resume_at,
-	failure, started_at, completed_at`
+	failure, started_at, completed_at, stops`
 
 func scanRun(s db.Scanner) (r Run, err error) {
 	var why, payload, failed string
 	err = s.Scan(&r.ID, &r.Workspace, &r.Automation, &r.Version, &r.Status, &r.Test, &r.Simulated, db.Text(&r.Contact), db.Text(&r.Email), &why, &payload, &r.Depth,
-		db.Text(&r.Step), &r.Pass, &r.Tries, &r.Taken, db.Time(&r.ResumeAt), db.Text(&failed), db.Time(&r.StartedAt), db.Time(&r.CompletedAt))
+		db.Text(&r.Step), &r.Pass, &r.Tries, &r.Taken, db.Time(&r.ResumeAt), db.Text(&failed), db.Time(&r.StartedAt), db.Time(&r.CompletedAt), &r.Stops)
 	if err == nil {
 		err = errors.Join(json.Unmarshal([]byte(why), &r.Cause), decodeExactly([]byte(payload), &r.Payload))
 	}
@@ -31,11 +31,11 @@ var runTable = table[Run]{"automation_run", runColumns, "started_at", scanRun,
 	func(r Run) api.Cursor { return api.Cursor{ID: string(r.ID), At: r.StartedAt} }}
 
 func insertRuns(tx *db.Tx, runs []*Run) error {
-	const columns = 20
+	const columns = 21
 	values := make([]any, 0, columns*len(runs))
 	for _, r := range runs {
 		values = append(values, r.ID, r.Workspace, r.Automation, r.Version, r.Status, r.Test, r.Simulated, db.NullText(r.Contact), db.NullText(r.Email), db.JSON(r.Cause),
-			db.JSON(r.Payload), r.Depth, db.NullText(r.Step), r.Pass, r.Tries, r.Taken, r.ResumeAt, nullFailure(r.Failure), r.StartedAt, r.CompletedAt)
+			db.JSON(r.Payload), r.Depth, db.NullText(r.Step), r.Pass, r.Tries, r.Taken, r.ResumeAt, nullFailure(r.Failure), r.StartedAt, r.CompletedAt, r.Stops)
 	}
 	_, err := tx.InsertRows(`INSERT INTO automation_run (`+runColumns+`)`, columns, values, ``)
 	return err
@@ -90,6 +90,21 @@ func selectActive(tx *db.Tx, automation ID, limit int) ([]string, error) {
 		WHERE automation_id = $1 AND completed_at IS NULL
 		ORDER BY id
 		LIMIT $2`, automation, limit)
+}
+
+// selectStops tells how often all runs of each automation were stopped. It serves workers, which work across workspaces.
+func selectStops(tx *db.Tx, automations []ID) (map[ID]int64, error) {
+	stops := make(map[ID]int64, len(automations))
+	_, err := db.All(tx, func(s db.Scanner) (none struct{}, err error) {
+		var id ID
+		var n int64
+		err = s.Scan(&id, &n)
+		stops[id] = n
+		return none, err
+	}, `
+		SELECT id, stops FROM automation
+		WHERE id {in $1}`, automations)
+	return stops, err
 }
 
 // selectRunsOf returns the runs that were about a contact.

@@ -18,12 +18,14 @@ type listener struct {
 	event      string
 	version    int64
 	since      time.Time
+	// stops is that of the automation, as whoever hears the event knows it.
+	stops int64
 }
 
-const listenerColumns = `automation_id, workspace_id, step_key, event_name, version, since`
+const listenerColumns = `automation_id, workspace_id, step_key, event_name, version, since, stops`
 
 func scanListener(s db.Scanner) (l listener, err error) {
-	err = s.Scan(&l.automation, &l.workspace, &l.step, &l.event, &l.version, db.Time(&l.since))
+	err = s.Scan(&l.automation, &l.workspace, &l.step, &l.event, &l.version, db.Time(&l.since), &l.stops)
 	return l, err
 }
 
@@ -56,10 +58,10 @@ func deleteListeners(tx *db.Tx, automation ID) error {
 }
 
 func insertListeners(tx *db.Tx, listeners []listener) error {
-	const columns = 6
+	const columns = 7
 	var values []any
 	for _, l := range listeners {
-		values = append(values, l.automation, l.workspace, l.step, l.event, l.version, l.since)
+		values = append(values, l.automation, l.workspace, l.step, l.event, l.version, l.since, l.stops)
 	}
 	if len(values) == 0 {
 		return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"postrider/platform/api"
@@ -118,6 +119,48 @@ func (t *turn) advance(item queue.Item, r *Run) error {
 		}
 	}
 	return t.put(item, r)
+}
+
+// endStopped cancels, of runs that are to go on, those whose automation was stopped after they began.
+func (t *turn) endStopped(runs map[RunID]*Run) error {
+	var automations []ID
+	for _, r := range runs {
+		if r.Status == Running && !slices.Contains(automations, r.Automation) {
+			automations = append(automations, r.Automation)
+		}
+	}
+	if len(automations) == 0 {
+		return nil
+	}
+	stops, err := selectStops(t.tx, automations)
+	if err != nil {
+		return err
+	}
+	var stopped []string
+	for id, r := range runs {
+		if r.Status == Running && r.Stops < stops[r.Automation] {
+			stopped = append(stopped, string(id))
+		}
+	}
+	return t.cancel(runs, stopped)
+}
+
+// cancel cancels those of some runs, which the transaction has locked, that go on.
+func (t *turn) cancel(runs map[RunID]*Run, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	for _, id := range ids {
+		r := runs[RunID(id)]
+		if r == nil || r.Status != Running {
+			continue
+		}
+		t.end(r, Cancelled)
+		if err := t.put(queue.Item{ID: id}, r); err != nil {
+			return err
+		}
+	}
+	return deleteWaits(t.tx, ids)
 }
 
 // put writes a run down, and gives its item back or removes it. An item with a job is kept.

@@ -213,6 +213,9 @@ func (s *Service) turn(ctx context.Context, outcomes []outcome, room int) (jobs 
 		if err != nil {
 			return err
 		}
+		if err := t.endStopped(runs); err != nil {
+			return err
+		}
 		for _, o := range outcomes {
 			if err := t.settle(o, runs[RunID(o.item.ID)]); err != nil {
 				return fmt.Errorf("settle run %s: %w", o.item.ID, err)
