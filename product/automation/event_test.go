@@ -1,8 +1,11 @@
 package automation_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestEventsHaveTypesAndFeedWebhooksAndAutomations(t *testing.T) {
@@ -52,6 +55,26 @@ func TestEventsHaveTypesAndFeedWebhooksAndAutomations(t *testing.T) {
 		h.must(200, "PATCH", "/automations/"+automation, fields{"status": "disabled"})
 		h.must(200, "DELETE", "/events/user.signed_up", nil)
 		h.must(404, "GET", "/events/user.signed_up", nil)
+	})
+}
+
+func TestWebhooksAreToldWhenAnEventHappened(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		webhook := h.must(201, "POST", "/webhooks", fields{"url": "https://app.example.com/", "events": []string{"event.sent"}}).Text("id")
+		h.must(202, "POST", "/events/send", fields{"event": "paid", "occurred_at": "2020-02-29T10:00:00Z"})
+		h.must(202, "POST", "/events/send", fields{"event": "paid"})
+		h.CatchUp(h.App.Webhooks.Followers())
+		list, _ := h.must(200, "GET", "/webhooks/"+webhook+"/deliveries", nil).Body["data"].([]any)
+		var told []string
+		for _, one := range list {
+			delivery, _ := one.(fields)
+			detail := h.must(200, "GET", fmt.Sprintf("/webhook-deliveries/%s", delivery["id"]), nil)
+			told = append(told, strings.Split(detail.Text("payload", "data", "occurred_at"), "T")[0])
+		}
+		if want := []string{h.Clock.Now().UTC().Format(time.DateOnly), "2020-02-29"}; !slices.Equal(told, want) {
+			t.Errorf("happened on %s, want %s", told, want)
+		}
 	})
 }
 

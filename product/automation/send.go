@@ -34,11 +34,12 @@ type sentEvent struct {
 
 // eventSent is the data of the event that tells webhooks.
 type eventSent struct {
-	Event     string         `json:"event"`
-	EventID   string         `json:"event_id"`
-	ContactID api.Ref        `json:"contact_id"`
-	Email     api.Ref        `json:"email"`
-	Payload   map[string]any `json:"payload"`
+	Event      string         `json:"event"`
+	EventID    string         `json:"event_id"`
+	ContactID  api.Ref        `json:"contact_id"`
+	Email      api.Ref        `json:"email"`
+	Payload    map[string]any `json:"payload"`
+	OccurredAt api.Time       `json:"occurred_at"`
 }
 
 const sentType = "event.sent"
@@ -50,7 +51,10 @@ func (s *Service) send(tx *db.Tx, h happening) (sent sentEvent, err error) {
 		return sent, err
 	}
 	subject := first(string(h.contact), h.id) // whoever forgets a person looks for it by the contact
-	data := eventSent{Event: h.name, EventID: h.id, ContactID: api.Ref(h.contact), Email: api.Ref(h.email), Payload: h.payload}
+	data := eventSent{Event: h.name, EventID: h.id, ContactID: api.Ref(h.contact), Email: api.Ref(h.email), Payload: h.payload, OccurredAt: api.Time(h.at)}
+	if h.at.IsZero() {
+		data.OccurredAt = api.Time(tx.Now())
+	}
 	return sent, event.Append(tx, event.Event{ID: h.id, Workspace: h.workspace, Type: sentType, Subject: subject, OccurredAt: tx.Now(), Data: json.RawMessage(db.JSON(data))})
 }
 
@@ -156,7 +160,7 @@ func (s *Service) sendChecked(tx *db.Tx, caller api.Caller, e Event, body sendin
 		}
 	}
 	sent, err := s.send(tx, happening{workspace: caller.Workspace, name: e.Name, id: s.world.NewID(), kind: "event", contact: contact, email: email, payload: body.Payload,
-		simulated: caller.Test})
+		at: time.Time(body.OccurredAt), simulated: caller.Test})
 	if err != nil {
 		return record, err
 	}

@@ -35,6 +35,8 @@ type happening struct {
 	contact   audience.ContactID
 	email     string
 	payload   map[string]any
+	// at is when it happened if that is not now.
+	at        time.Time
 	depth     int64
 	simulated bool
 }
