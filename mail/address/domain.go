@@ -43,6 +43,15 @@ func ParseDomain(s string) (string, error) {
 	return name, nil
 }
 
+// AskedDomain returns the form that a domain is kept in, for those who look for one: whoever writes bücher.example means
+// xn--bcher-kva.example. What is no domain finds nothing, and stays as it is but for its case.
+func AskedDomain(s string) string {
+	if name, err := ParseDomain(s); err == nil {
+		return name
+	}
+	return strings.ToLower(s)
+}
+
 // UnicodeDomain returns the readable form of a domain that ParseDomain returned.
 func UnicodeDomain(domain string) string {
 	if !strings.Contains(domain, "xn--") {

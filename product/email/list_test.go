@@ -247,6 +247,22 @@ func TestFiltersFindWhatTheySay(t *testing.T) {
 	})
 }
 
+func TestADomainIsFoundAsPeopleWriteIt(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.VerifiedDomain(in.Workspace, "xn--bcher-kva.test")
+		in.Send("ann@example.net")
+		if sent := in.Call(http.MethodPost, "/emails", fields{"from": "a@bücher.test", "to": "ann@example.net", "subject": "books", "text": "x"}); sent.Status != http.StatusAccepted {
+			t.Fatalf("%d %s", sent.Status, sent.Raw)
+		}
+		for _, name := range []string{"bücher.test", "BÜCHER.test", "xn--bcher-kva.test", "XN--BCHER-KVA.TEST."} {
+			if got := subjects(t, in, "domain", name); got != "books" {
+				t.Errorf("%s finds %q", name, got)
+			}
+		}
+	})
+}
+
 func TestListShowsOnlyTheEmailsOfItsWorkspace(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"postrider/mail/address"
 	"postrider/platform/db"
 	"postrider/platform/space"
 )
@@ -40,8 +41,9 @@ func (p *pageQuery) filter(q listQuery) {
 			p.add("domain_id = ?", id)
 			p.whole = append(p.whole, wordOfDomain(string(id)))
 		} else {
-			p.add("sender_domain = ?", strings.ToLower(q.Domain))
-			p.whole = append(p.whole, db.Words(q.Domain)...)
+			name := address.AskedDomain(q.Domain)
+			p.add("sender_domain = ?", name)
+			p.whole = append(p.whole, db.Words(name)...)
 		}
 	}
 	if len(q.domains) > 0 {

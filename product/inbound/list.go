@@ -3,9 +3,9 @@ package inbound
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
+	"postrider/mail/address"
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
@@ -92,7 +92,7 @@ func (s *Service) domainID(ctx context.Context, ws space.ID, text string) (strin
 	if text == "" || api.IsID(text) {
 		return text, nil
 	}
-	d, err := s.domains.ByName(ctx, ws, strings.ToLower(text))
+	d, err := s.domains.ByName(ctx, ws, address.AskedDomain(text))
 	if errors.Is(err, domain.ErrNotYours) {
 		return nowhere, nil
 	}
