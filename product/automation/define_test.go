@@ -74,6 +74,25 @@ func TestTheSubjectOfAStepIsRenderedBesideATemplate(t *testing.T) {
 	})
 }
 
+func TestWhatAStepSaysOfSenderAndRepliesComesBeforeItsTemplate(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.must(201, "POST", "/templates", fields{"name": "Hello", "alias": "hello", "from": "template@acme.test", "reply_to": []string{"template-replies@acme.test"}, "subject": "x", "text": "x"})
+		template := fields{"id": "hello"}
+		id := h.enabled(line(on("go"), step("its", "send_email", fields{"template": template}),
+			step("own", "send_email", fields{"template": template, "from": "step@acme.test", "reply_to": []string{"step-replies@acme.test"}})))
+		run := h.send("go", "ann@example.net", nil)[0]
+		h.work()
+		taken := h.run(id, run)
+		for key, want := range map[string]string{"its": "template", "own": "step"} {
+			mail := h.must(200, "GET", fmt.Sprintf("/emails/%s", output(taken, key)["email_id"]), nil)
+			if mail.Text("from") != want+"@acme.test" || !slices.Equal(texts(mail.Body["reply_to"]), []string{want + "-replies@acme.test"}) {
+				t.Errorf("%s: from %s, replies to %v", key, mail.Text("from"), mail.Body["reply_to"])
+			}
+		}
+	})
+}
+
 func TestAKeyOfOneDomainPublishesNoMailFromAnother(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
