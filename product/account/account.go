@@ -16,6 +16,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/limit"
+	"postrider/platform/queue"
 	"postrider/platform/seal"
 	"postrider/platform/space"
 	"postrider/product/plan"
@@ -56,7 +57,7 @@ type Service struct {
 	config    Config
 	passwords *passwords
 	addresses *limit.Limiter
-	owner     string // of the leases on queued mail
+	holder    *queue.Holder // of the leases on queued mail
 }
 
 // maxTrackedAddresses bounds the memory of the limits per network address; idle ones make room.
@@ -69,7 +70,7 @@ func New(w world.World, d *db.DB, keyring *seal.Keyring, plans *plan.Service, co
 	}
 	config.BaseURL = strings.TrimRight(config.BaseURL, "/")
 	return &Service{world: w, db: d, keyring: keyring, plans: plans, config: config, passwords: newPasswords(w),
-		addresses: limit.New(w.Clock, maxTrackedAddresses), owner: "account/" + w.NewID()}
+		addresses: limit.New(w.Clock, maxTrackedAddresses), holder: queue.NewHolder(w, d, "account/"+w.NewID())}
 }
 
 // UserID names one person.

@@ -54,10 +54,13 @@ type letter struct {
 
 // postMails claims queued mails, hands them to the postman, and settles.
 func (s *Service) postMails(ctx context.Context) (bool, error) {
+	if due, err := s.holder.IsDue(ctx, Lane); err != nil || !due {
+		return false, err
+	}
 	var items []queue.Item
-	token := int64(s.world.Uint64() >> 1)
+	lease := s.holder.Lease(mailLease)
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		items, err = queue.Claim(tx, Lane, queue.Lease{Owner: s.owner, For: mailLease, Token: token}, mailBatch)
+		items, err = queue.Claim(tx, Lane, lease, mailBatch)
 		return err
 	})
 	if err != nil {

@@ -20,17 +20,9 @@ const (
 // Workers returns what has to be done again and again: posting mails, and removing what has run out.
 func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{
-		{Name: "account mail", Step: s.postMails, Topics: []string{Lane.Topic()}, Every: mailEvery, Next: s.nextMail},
+		{Name: "account mail", Step: s.postMails, Topics: []string{Lane.Topic()}, Every: mailEvery, Next: s.holder.NextIn(Lane)},
 		{Name: "account sweep", Step: s.sweep, Every: sweepEvery},
 	}
-}
-
-func (s *Service) nextMail(ctx context.Context) (due time.Time, ok bool, err error) {
-	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		due, ok, err = queue.NextDue(tx, Lane)
-		return err
-	})
-	return due, ok, err
 }
 
 func (s *Service) sweep(ctx context.Context) (bool, error) {

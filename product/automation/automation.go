@@ -132,11 +132,10 @@ type Service struct {
 	parts  Parts
 	config Config
 	client *httpout.Client
-	owner  string // of the leases on runs
+	holder *queue.Holder // of the leases on runs
 	// doubtful are claims whose commit was not answered. Only Step uses it.
 	doubtful []int64
 	graphs   *graphs
-	started  bool // owned by Step: what an earlier run of this node held has been taken back
 
 	running sync.WaitGroup
 	room    chan struct{} // a token for each outside step under way
@@ -162,7 +161,7 @@ const (
 // New returns the service of one process.
 func New(w world.World, d *db.DB, parts Parts, config Config) *Service {
 	client := httpout.New(httpout.Config{Policy: config.Policy, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock, Timeout: answerTimeout, MaxResponseBytes: maxAnswer})
-	return &Service{world: w, db: d, parts: parts, config: config, client: client, owner: "automation/" + config.Node, graphs: newGraphs(),
+	return &Service{world: w, db: d, parts: parts, config: config, client: client, holder: queue.NewHolder(w, d, "automation/"+config.Node), graphs: newGraphs(),
 		room: make(chan struct{}, maxInFlight), wake: make(chan struct{}, 1)}
 }
 

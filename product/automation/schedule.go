@@ -16,13 +16,12 @@ const schedulePage = 200
 
 // stepSchedules lets one schedule whose time has come begin some runs.
 func (s *Service) stepSchedules(ctx context.Context) (bool, error) {
-	if due, ok, err := s.nextIn(ctx, ScheduleLane); err != nil || !ok || due.After(s.world.Clock.Now()) {
+	if due, err := s.holder.IsDue(ctx, ScheduleLane); err != nil || !due {
 		return false, err
 	}
-	worked := false
-	token := int64(s.world.Uint64() >> 1)
+	worked, lease := false, s.holder.Lease(leaseFor)
 	err := s.db.Write(ctx, func(tx *db.Tx) error {
-		items, err := queue.Claim(tx, ScheduleLane, queue.Lease{Owner: s.owner, For: leaseFor, Token: token}, 1)
+		items, err := queue.Claim(tx, ScheduleLane, lease, 1)
 		if worked = len(items) > 0; err != nil || !worked {
 			return err
 		}

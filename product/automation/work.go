@@ -82,27 +82,17 @@ func (d *desk) calm(worked bool) {
 // Workers returns what has to run on a node that runs automations.
 func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{
-		{Name: "automations", Step: s.Step, Topics: []string{Lane.Topic()}, Wake: s.wake, Every: idleLook,
-			Next: func(ctx context.Context) (time.Time, bool, error) { return s.nextIn(ctx, Lane) }},
-		{Name: "automation schedules", Step: s.stepSchedules, Topics: []string{ScheduleLane.Topic()}, Every: idleLook,
-			Next: func(ctx context.Context) (time.Time, bool, error) { return s.nextIn(ctx, ScheduleLane) }},
+		{Name: "automations", Step: s.Step, Topics: []string{Lane.Topic()}, Wake: s.wake, Every: idleLook, Next: s.holder.NextIn(Lane)},
+		{Name: "automation schedules", Step: s.stepSchedules, Topics: []string{ScheduleLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(ScheduleLane)},
 		{Name: "automation leases", Step: s.renewLeases, Every: renewEvery},
 		{Name: "automation sweep", Step: s.sweep, Every: sweepEvery},
 	}
 }
 
-func (s *Service) nextIn(ctx context.Context, lane queue.Lane) (due time.Time, ok bool, err error) {
-	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		due, ok, err = queue.NextDue(tx, lane)
-		return err
-	})
-	return due, ok, err
-}
-
 // renewLeases keeps the runs of this node, and frees those of nodes that vanished.
 func (s *Service) renewLeases(ctx context.Context) (bool, error) {
 	return false, s.db.Write(ctx, func(tx *db.Tx) error {
-		if err := queue.Renew(tx, s.owner, leaseFor); err != nil {
+		if err := queue.Renew(tx, s.holder.Name, leaseFor); err != nil {
 			return err
 		}
 		freed, err := queue.ReleaseExpiredOf(tx, Lane)
@@ -126,28 +116,15 @@ func (s *Service) sweep(ctx context.Context) (bool, error) {
 	return swept == sweepBatch, err
 }
 
-// takeBack frees what this node held before it stopped, however it stopped. The first step begins with it.
-func (s *Service) takeBack(ctx context.Context) error {
-	if s.started {
-		return nil
-	}
-	err := s.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := queue.ReleaseOwner(tx, s.owner)
-		return err
-	})
-	s.started = err == nil
-	return err
-}
-
 // Step writes down what became of outside steps, moves due runs on, and begins the outside steps they come to.
 func (s *Service) Step(ctx context.Context) (bool, error) {
-	if err := s.takeBack(ctx); err != nil {
+	if err := s.holder.Resume(ctx); err != nil {
 		return false, err
 	}
 	outcomes, room := s.desk.collect()
 	room = min(room, cap(s.room)-len(s.room))
 	if len(outcomes) == 0 && len(s.doubtful) == 0 {
-		if due, ok, err := s.nextIn(ctx, Lane); err != nil || room <= 0 || !ok || due.After(s.world.Clock.Now()) {
+		if due, err := s.holder.IsDue(ctx, Lane); err != nil || room <= 0 || !due {
 			return false, err
 		}
 	}
@@ -190,13 +167,13 @@ func (s *Service) perform(ctx context.Context, j job) outcome {
 func (s *Service) turn(ctx context.Context, outcomes []outcome, room int) (jobs []job, worked bool, err error) {
 	var t *turn
 	var touched []string
-	token := int64(s.world.Uint64() >> 1)
+	lease := s.holder.Lease(leaseFor)
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
 		t, touched = s.newTurn(tx), nil
-		if err := queue.ReleaseClaims(tx, s.owner, s.doubtful...); err != nil {
+		if err := queue.ReleaseClaims(tx, s.holder.Name, s.doubtful...); err != nil {
 			return err
 		}
-		items, err := queue.Claim(tx, Lane, queue.Lease{Owner: s.owner, For: leaseFor, Token: token}, room)
+		items, err := queue.Claim(tx, Lane, lease, room)
 		if err != nil {
 			return err
 		}
@@ -235,7 +212,7 @@ func (s *Service) turn(ctx context.Context, outcomes []outcome, room int) (jobs 
 	})
 	if err != nil {
 		s.desk.add(outcomes...)
-		s.doubtful = append(s.doubtful, token)
+		s.doubtful = append(s.doubtful, lease.Token)
 		return nil, false, errors.Join(err, s.giveUp(ctx, err, touched))
 	}
 	s.doubtful = nil
@@ -288,8 +265,5 @@ func (s *Service) Drain(ctx context.Context) error {
 			return fmt.Errorf("settle automations at shutdown: %w", err)
 		}
 	}
-	return s.db.Write(writing, func(tx *db.Tx) error {
-		_, err := queue.ReleaseOwner(tx, s.owner)
-		return err
-	})
+	return s.holder.GiveBack(writing)
 }

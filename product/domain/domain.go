@@ -12,6 +12,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/limit"
+	"postrider/platform/queue"
 	"postrider/platform/seal"
 	"postrider/platform/space"
 	"postrider/product/plan"
@@ -122,7 +123,7 @@ type Service struct {
 	receiving receivingCache
 	signers   *signerCache
 	verifying *limit.Limiter
-	owner     string // of the leases on checks
+	holder    *queue.Holder // of the leases on checks
 }
 
 // Nodes knows the sending nodes. Nil means that there are none.
@@ -147,7 +148,7 @@ type HealthCheck struct {
 // New returns the service.
 func New(w world.World, d *db.DB, keys *seal.Keyring, plans *plan.Service, hosts Hosts, nodes Nodes, receiver Receiver) *Service {
 	return &Service{world: w, db: d, keys: keys, plans: plans, hosts: hosts, nodes: nodes, receiver: receiver, sending: newSendingCache(), signers: newSignerCache(),
-		verifying: limit.New(w.Clock, maxCached), owner: "domain/" + w.NewID()}
+		verifying: limit.New(w.Clock, maxCached), holder: queue.NewHolder(w, d, "domain/"+w.NewID())}
 }
 
 // Hosts returns the names of the service.

@@ -46,27 +46,19 @@ func checkItem(d Domain) queue.Item {
 
 // Workers returns the re-checks.
 func (s *Service) Workers() []queue.Worker {
-	return []queue.Worker{{Name: "domain checks", Step: s.checkDue, Topics: []string{checkLane.Topic()}, Every: time.Minute, Next: s.nextCheck}}
-}
-
-func (s *Service) nextCheck(ctx context.Context) (due time.Time, ok bool, err error) {
-	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
-		due, ok, err = queue.NextDue(tx, checkLane)
-		return err
-	})
-	return due, ok, err
+	return []queue.Worker{{Name: "domain checks", Step: s.checkDue, Topics: []string{checkLane.Topic()}, Every: time.Minute, Next: s.holder.NextIn(checkLane)}}
 }
 
 // checkDue looks at the domains that are due, a few at a time.
 func (s *Service) checkDue(ctx context.Context) (bool, error) {
-	if due, ok, err := s.nextCheck(ctx); err != nil || !ok || due.After(s.world.Clock.Now()) {
+	if due, err := s.holder.IsDue(ctx, checkLane); err != nil || !due {
 		return false, err
 	}
 	var items []queue.Item
 	var domains []Domain
-	token := int64(s.world.Uint64() >> 1)
+	lease := s.holder.Lease(checkLease)
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if items, err = queue.Claim(tx, checkLane, queue.Lease{Owner: s.owner, For: checkLease, Token: token}, checkBatch); err != nil {
+		if items, err = queue.Claim(tx, checkLane, lease, checkBatch); err != nil {
 			return err
 		}
 		domains, err = s.claimed(tx, items)

@@ -80,7 +80,7 @@ func (s *Service) forward(ctx context.Context, item queue.Item) error {
 			}
 			return uncountForward(tx, f.rule)
 		}
-		held, err := queue.Hold(tx, s.owner, []queue.Item{item})
+		held, err := queue.Hold(tx, s.holder.Name, []queue.Item{item})
 		if err != nil || len(held) == 0 {
 			return err // another node has taken over, and settles it
 		}

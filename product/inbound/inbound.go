@@ -20,6 +20,7 @@ import (
 	"postrider/platform/blob"
 	"postrider/platform/db"
 	"postrider/platform/limit"
+	"postrider/platform/queue"
 	"postrider/platform/seal"
 	"postrider/product/account"
 	"postrider/product/delivery"
@@ -49,7 +50,7 @@ type Service struct {
 
 	desk     *db.Desk[[]arrival]
 	throttle throttle
-	owner    string // of the leases on checks and forwards
+	holder   *queue.Holder // of the leases on checks and forwards
 	turns    turns
 	door     door
 }
@@ -77,7 +78,7 @@ type Parts struct {
 func New(w world.World, d *db.DB, parts Parts) *Service {
 	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, emails: parts.Emails, delivery: parts.Delivery, webhooks: parts.Webhooks,
 		suppressions: parts.Suppressions, keys: parts.Keys, spam: parts.Spam, host: parts.Domains.Hosts().MX()[0], node: parts.Node, baseURL: strings.TrimRight(parts.BaseURL, "/"),
-		owner: "inbound/" + parts.Node}
+		holder: queue.NewHolder(w, d, "inbound/"+parts.Node)}
 	s.desk = db.NewDesk(d, storeArrivals)
 	s.throttle = throttle{limiter: limit.New(w.Clock, maxPeers)}
 	if s.spam == nil {

@@ -31,29 +31,18 @@ var errNeverEnded = errors.New("begun too often, and never ended")
 
 // turns remembers where the next claim of each lane begins, so that no workspace waits behind another's flood.
 type turns struct {
-	mu      sync.Mutex
-	next    map[queue.Lane]queue.Turn // guarded by mu
-	resumed bool                      // guarded by mu; what this node held before it was restarted has been freed
+	mu   sync.Mutex
+	next map[queue.Lane]queue.Turn // guarded by mu
 }
 
 // Workers returns what follows from received mail.
 func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{
-		{Name: "received mail", Step: s.CheckStep, Topics: []string{checkLane.Topic()}, Every: idleLook, Next: s.nextOf(checkLane)},
-		{Name: "forwards", Step: s.ForwardStep, Topics: []string{forwardLane.Topic()}, Every: idleLook, Next: s.nextOf(forwardLane)},
-		{Name: "operator's mail", Step: s.OperatorStep, Topics: []string{operatorLane.Topic()}, Every: idleLook, Next: s.nextOf(operatorLane)},
+		{Name: "received mail", Step: s.CheckStep, Topics: []string{checkLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(checkLane)},
+		{Name: "forwards", Step: s.ForwardStep, Topics: []string{forwardLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(forwardLane)},
+		{Name: "operator's mail", Step: s.OperatorStep, Topics: []string{operatorLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(operatorLane)},
 		{Name: "inbound leases", Step: s.releaseExpired, Every: leaseFor / 4},
 		{Name: "old operator's mail", Step: s.sweep, Every: time.Hour},
-	}
-}
-
-func (s *Service) nextOf(lane queue.Lane) func(context.Context) (time.Time, bool, error) {
-	return func(ctx context.Context) (due time.Time, ok bool, err error) {
-		err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
-			due, ok, err = queue.NextDue(tx, lane)
-			return err
-		})
-		return due, ok, err
 	}
 }
 
@@ -85,16 +74,16 @@ func (s *Service) releaseExpired(ctx context.Context) (bool, error) {
 
 // claim leases what is due in a lane and loads what it needs in the same transaction.
 func (s *Service) claim(ctx context.Context, lane queue.Lane, load func(*db.Tx, []queue.Item) error) ([]queue.Item, error) {
-	if err := s.resume(ctx); err != nil {
+	if err := s.holder.Resume(ctx); err != nil {
 		return nil, err
 	}
-	if due, ok, err := s.nextOf(lane)(ctx); err != nil || !ok || due.After(s.world.Clock.Now()) {
+	if due, err := s.holder.IsDue(ctx, lane); err != nil || !due {
 		return nil, err
 	}
 	s.turns.mu.Lock()
 	turn := s.turns.next[lane]
 	s.turns.mu.Unlock()
-	fair := queue.Fair{Lease: queue.Lease{Owner: s.owner, For: leaseFor, Token: int64(s.world.Uint64() >> 1)}, Limit: batch, Turn: turn}
+	fair := queue.Fair{Lease: s.holder.Lease(leaseFor), Limit: batch, Turn: turn}
 	var items []queue.Item
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
 		if items, turn, err = queue.ClaimFairly(tx, lane, fair); err != nil {
@@ -112,22 +101,6 @@ func (s *Service) claim(ctx context.Context, lane queue.Lane, load func(*db.Tx, 
 	}
 	s.turns.next[lane] = turn
 	return items, nil
-}
-
-// resume frees, once, what this node held before it stopped, however it stopped. It is done before anything is claimed: if all that is
-// left is leased, nothing is due that would have it done later.
-func (s *Service) resume(ctx context.Context) error {
-	s.turns.mu.Lock()
-	defer s.turns.mu.Unlock()
-	if s.turns.resumed {
-		return nil
-	}
-	err := s.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := queue.ReleaseOwner(tx, s.owner)
-		return err
-	})
-	s.turns.resumed = err == nil
-	return err
 }
 
 // each works on things a few at a time.
@@ -197,7 +170,7 @@ func (s *Service) settleChecked(tx *db.Tx, done []checked) error {
 	for i, d := range done {
 		items[i] = d.item
 	}
-	held, err := queue.Hold(tx, s.owner, items)
+	held, err := queue.Hold(tx, s.holder.Name, items)
 	if err != nil {
 		return err
 	}
