@@ -228,6 +228,10 @@ func TestWhatIsWrongWithABroadcastIsToldBeforeItIsSent(t *testing.T) {
 		if n := strings.Count(got, ";") + 1; n != 9 {
 			t.Errorf("%d problems: %s", n, got)
 		}
+		got = problems(h.must(400, "POST", "/broadcasts", fields{"sending_window": fields{"start": "09:00", "end": "18:00", "timezone": "Local", "days": []int{1, 2, 3, 4, 5, 6, 7, 1}}}))
+		if got != "sending_window.days: At most 7 days are allowed.; sending_window.timezone: Must be the name of a time zone like Europe/Berlin." {
+			t.Error(got)
+		}
 	})
 }
 

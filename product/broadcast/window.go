@@ -31,7 +31,10 @@ func (w Window) filled() Window {
 	return w
 }
 
-const clockLayout = "15:04"
+const (
+	clockLayout = "15:04"
+	maxDays     = 7
+)
 
 func (w Window) check(wrong *api.Fields) {
 	if w.Always() {
@@ -48,8 +51,12 @@ func (w Window) check(wrong *api.Fields) {
 	if startErr == nil && endErr == nil && start.Equal(end) {
 		wrong.Add("sending_window.end", "Must differ from start.")
 	}
-	if _, err := time.LoadLocation(w.Timezone); err != nil {
+	if _, err := time.LoadLocation(w.Timezone); err != nil || w.Timezone == "Local" { // that is where the server stands
 		wrong.Add("sending_window.timezone", "Must be the name of a time zone like Europe/Berlin.")
+	}
+	if len(w.Days) > maxDays {
+		wrong.Add("sending_window.days", fmt.Sprintf("At most %d days are allowed.", maxDays))
+		return
 	}
 	for i, day := range w.Days {
 		if day < 1 || day > 7 {
