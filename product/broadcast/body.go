@@ -101,7 +101,7 @@ func (r Body) apply(wrong *api.Fields, b Broadcast, now time.Time) Broadcast {
 	}
 	if at := apply(r.ScheduledAt, ""); at != "" {
 		b.ScheduledAt = email.CheckSchedule(wrong, at, now)
-	} else if r.ScheduledAt.Set && r.ScheduledAt.Value == nil {
+	} else if r.withoutTime() {
 		b.ScheduledAt = time.Time{}
 	}
 	if b.Name == "" {
@@ -110,6 +110,9 @@ func (r Body) apply(wrong *api.Fields, b Broadcast, now time.Time) Broadcast {
 	b.check(wrong)
 	return b
 }
+
+// withoutTime tells whether the request takes the time of a broadcast away.
+func (r Body) withoutTime() bool { return r.ScheduledAt.Set && r.ScheduledAt.Value == nil }
 
 func (b Broadcast) check(wrong *api.Fields) {
 	checkLine(wrong, "name", b.Name, maxName)

@@ -58,7 +58,7 @@ func (s *Service) update(ctx context.Context, caller api.Caller, id string, body
 	if err := wrong.Err(); err != nil {
 		return record, err
 	}
-	if before.Status == Scheduled {
+	if before.Status == Scheduled && !body.withoutTime() {
 		if err := s.permit(ctx, caller, &wish); err != nil {
 			return record, err
 		}
@@ -91,7 +91,7 @@ func (s *Service) reschedule(tx *db.Tx, caller api.Caller, b *Broadcast, body Bo
 	switch {
 	case b.Status != Scheduled:
 		return nil
-	case body.ScheduledAt.Set && body.ScheduledAt.Value == nil:
+	case body.withoutTime():
 		b.Status = Draft
 		return s.rest(tx, b)
 	}

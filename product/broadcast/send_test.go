@@ -287,3 +287,23 @@ func TestABroadcastThatATestKeyScheduledStaysATestUntilALiveKeySendsIt(t *testin
 		}
 	})
 }
+
+func TestAScheduledBroadcastStaysFitToBeSentOrBecomesADraft(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list("ann@example.net"), fields{"scheduled_at": "in 1 hour"})
+		refused := h.must(403, "PATCH", "/broadcasts/"+id, fields{"from": "news@stranger.test"})
+		if b := h.get(id); refused.Text("error", "code") != "invalid_from_address" || b.Text("from") != "Acme <news@acme.test>" || b.Text("status") != "scheduled" {
+			t.Errorf("%s %s", refused.Raw, b.Raw)
+		}
+		h.write(`UPDATE domain SET verified = FALSE WHERE id = $1`, h.DomainID)
+		h.Clock.Advance(2 * time.Second) // the standing of a domain is remembered for a moment
+		h.must(403, "PATCH", "/broadcasts/"+id, fields{"subject": "December"})
+
+		back := h.must(200, "PATCH", "/broadcasts/"+id, fields{"scheduled_at": nil})
+
+		if back.Text("status") != "draft" || back.Text("scheduled_at") != "" {
+			t.Errorf("%s", back.Raw)
+		}
+	})
+}
