@@ -71,7 +71,11 @@ func (s *Service) update(ctx context.Context, caller api.Caller, id string, body
 		if b.Status != Draft && b.Status != Scheduled || b.Status != before.Status {
 			return b.refuse(Draft, Scheduled)
 		}
+		var wrong api.Fields
 		b = body.apply(&wrong, b, s.world.Clock.Now())
+		if err := wrong.Err(); err != nil { // somebody changed it meanwhile, and the two do not go together
+			return err
+		}
 		b.UpdatedAt = tx.Now()
 		if err := s.resolve(tx, &b); err != nil {
 			return err

@@ -191,23 +191,38 @@ func (c *interrupted) Now() time.Time {
 	return c.Clock.Now()
 }
 
+// slowed returns the broadcasts of another process, in which something happens when it looks at the clock for the nth time.
+func (h *house) slowed(nth int, during func()) *broadcast.Service {
+	a, w, looks := h.App, h.App.World, 0
+	w.Clock = &interrupted{a.World.Clock, func() {
+		if looks++; looks == nth {
+			during()
+		}
+	}}
+	return broadcast.New(w, a.DB, broadcast.Parts{Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions, Emails: a.Emails,
+		Audience: a.Audience, Node: "slow"})
+}
+
+// interruptedAt returns the front door of such a process.
+func (h *house) interruptedAt(nth int, during func()) http.Handler {
+	a := h.App
+	return api.NewServer(api.Config{World: a.World, Keys: a.Keys, Sessions: a.Accounts, Rates: a.Plans.RateOf}, h.slowed(nth, during).Routes())
+}
+
 func TestADraftThatChangesWhileItIsSentIsNotSent(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
 		id := h.must(201, "POST", "/broadcasts", news(h.list("ann@example.net"), nil)).Text("id")
-		a, w, looks := h.App, h.App.World, 0
-		w.Clock = &interrupted{a.World.Clock, func() {
-			if looks++; looks == 2 { // the second is between reading the draft and asking whether its sender may send
-				h.must(200, "PATCH", "/broadcasts/"+id, fields{"from": "news@stranger.test"})
+		for _, change := range []fields{{"audience_id": h.list(crowd(3)...)}, {"from": "news@stranger.test"}} {
+			front := h.interruptedAt(2, func() { // between reading the draft and asking whether its sender may send
+				h.must(200, "PATCH", "/broadcasts/"+id, change)
+			})
+
+			refused := h.askOf(front, "POST", "/broadcasts/"+id+"/send", nil)
+
+			if refused.Status != 409 || refused.Text("error", "code") != "invalid_state" || h.get(id).Text("status") != "draft" {
+				t.Errorf("%v: %d %s", change, refused.Status, refused.Raw)
 			}
-		}}
-		service := broadcast.New(w, a.DB, broadcast.Parts{Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions, Emails: a.Emails, Audience: a.Audience})
-		front := api.NewServer(api.Config{World: a.World, Keys: a.Keys, Sessions: a.Accounts, Rates: a.Plans.RateOf}, service.Routes())
-
-		refused := h.askOf(front, "POST", "/broadcasts/"+id+"/send", nil)
-
-		if refused.Status != 409 || refused.Text("error", "code") != "invalid_state" || h.get(id).Text("status") != "draft" {
-			t.Errorf("%d %s", refused.Status, refused.Raw)
 		}
 		if again := h.must(403, "POST", "/broadcasts/"+id+"/send", nil); h.get(id).Text("from") != "news@stranger.test" {
 			t.Errorf("%s", again.Raw)
@@ -400,6 +415,23 @@ func TestPeopleAreCountedByRulesThatNobodyHasSaved(t *testing.T) {
 		}
 		if answer := h.mustAs(key, 403, "POST", "/broadcasts/audience-estimate", fields{"filter": rules}); answer.Text("error", "code") != "insufficient_scope" {
 			t.Errorf("%s", answer.Raw)
+		}
+	})
+}
+
+func TestTwoChangesAtOnceThatDoNotGoTogetherAreNotBothMade(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		made := h.must(201, "POST", "/templates", fields{"name": "News", "subject": "Template", "html": "<p>News</p>"}).Text("id")
+		id := h.must(201, "POST", "/broadcasts", fields{"name": "November"}).Text("id")
+		front := h.interruptedAt(1, func() { // between reading the draft and writing it
+			h.must(200, "PATCH", "/broadcasts/"+id, fields{"html": "<p>Page</p>"})
+		})
+
+		refused := h.askOf(front, "PATCH", "/broadcasts/"+id, fields{"template_id": made})
+
+		if b := h.get(id); refused.Status != 400 || b.Text("html") != "<p>Page</p>" || b.Text("template_id") != "" {
+			t.Errorf("%d %s, and the draft is %s", refused.Status, refused.Raw, b.Raw)
 		}
 	})
 }
