@@ -386,6 +386,9 @@ func TestAnAudienceThatIsGoneFailsTheBroadcast(t *testing.T) {
 		if got := h.roster(during, ""); got != "bob failed (audience_deleted)" {
 			t.Error(got)
 		}
+		if refused := h.must(409, "POST", "/broadcasts/"+before+"/retry", nil); !strings.Contains(refused.Text("error", "message"), "Duplicate it") {
+			t.Errorf("%s", refused.Raw)
+		}
 	})
 }
 

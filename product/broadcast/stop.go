@@ -115,8 +115,12 @@ func (s *Service) retry(ctx context.Context, caller api.Caller, id string) (Reco
 		if err := b.mayMove(caller); err != nil {
 			return err
 		}
-		if b.Status != Sent && b.Status != Failed || b.ExpandedAt.IsZero() {
+		if b.Status != Sent && b.Status != Failed {
 			return b.refuse(Sent, Failed)
+		}
+		if b.ExpandedAt.IsZero() {
+			return api.ErrInvalidState.Saying("The broadcast failed before all its recipients were known. Duplicate it and send the copy.").
+				With("current", b.Status).With("allowed", []Status{})
 		}
 		b.place = 0
 		some, err := reopenSome(tx, b)
