@@ -13,12 +13,10 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"postrider/bench/measure"
@@ -36,19 +34,12 @@ func main() {
 	during := flag.Duration("for", 10*time.Second, "how long each load lasts")
 	bare := flag.String("ready-file", "", "serve the bare handler and write its address to this file; the benchmark starts itself so")
 	profile := flag.String("profile", "", "file for a profile of the processor while single emails are posted")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	var err error
-	if *bare != "" {
-		err = serveBare(ctx, *bare)
-	} else {
-		err = run(ctx, *during, *profile)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "accept:", err)
-		os.Exit(1)
-	}
+	measure.Main("accept", func(ctx context.Context) error {
+		if *bare != "" {
+			return serveBare(ctx, *bare)
+		}
+		return run(ctx, *during, *profile)
+	})
 }
 
 // serveBare answers 202 after decoding the body, and does nothing else.

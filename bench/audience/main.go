@@ -13,11 +13,9 @@ import (
 	"mime/multipart"
 	"net/http"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"postrider/bench/measure"
@@ -35,13 +33,7 @@ const (
 
 func main() {
 	contacts := flag.Int("contacts", 1_000_000, "how many contacts there are when segments are measured")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *contacts); err != nil {
-		fmt.Fprintln(os.Stderr, "audience:", err)
-		os.Exit(1)
-	}
+	measure.Main("audience", func(ctx context.Context) error { return run(ctx, *contacts) })
 }
 
 // client talks to the program under measurement.

@@ -7,13 +7,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"postrider/bench/measure"
@@ -32,13 +30,7 @@ func main() {
 	during := flag.Duration("for", 30*time.Second, "how long the delivery is watched")
 	database := flag.String("database-url", "", "PostgreSQL to use instead of the embedded database; it must be empty")
 	profile := flag.String("profile", "", "file for a profile of the memory")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *messages, *domains, *during, *database, *profile); err != nil {
-		fmt.Fprintln(os.Stderr, "backlog:", err)
-		os.Exit(1)
-	}
+	measure.Main("backlog", func(ctx context.Context) error { return run(ctx, *messages, *domains, *during, *database, *profile) })
 }
 
 func run(ctx context.Context, messages, domains int, during time.Duration, database, profile string) error {

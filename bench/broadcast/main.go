@@ -8,10 +8,8 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"postrider/bench/measure"
@@ -41,16 +39,12 @@ func main() {
 	flag.IntVar(&o.connections, "connections", 40, "connections to the receiving server")
 	flag.DurationVar(&o.during, "for", 15*time.Second, "how long single messages are handed in")
 	flag.StringVar(&o.profile, "profile", "", "file for a profile of the processor while the broadcast is sent")
-	flag.Parse()
-	if o.deliver <= 0 || o.deliver > o.people {
-		o.deliver = o.people
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "broadcast:", err)
-		os.Exit(1)
-	}
+	measure.Main("broadcast", func(ctx context.Context) error {
+		if o.deliver <= 0 || o.deliver > o.people {
+			o.deliver = o.people
+		}
+		return run(ctx, o)
+	})
 }
 
 func run(ctx context.Context, o options) error {

@@ -10,9 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 	"time"
 
 	"postrider/bench/measure"
@@ -35,13 +33,7 @@ func main() {
 	flag.BoolVar(&o.million, "million", false, "measure a backlog of 1,000,000 too; filling it takes many minutes")
 	flag.BoolVar(&o.shared, "shared", true, "measure nodes that have one source too")
 	flag.DurationVar(&o.settle, "settle", 45*time.Second, "how long nodes with one source are given to divide its paths")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, o); err != nil {
-		fmt.Fprintln(os.Stderr, "cluster:", err)
-		os.Exit(1)
-	}
+	measure.Main("cluster", func(ctx context.Context) error { return run(ctx, o) })
 }
 
 func run(ctx context.Context, o options) (err error) {

@@ -10,11 +10,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"runtime"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"postrider/bench/measure"
@@ -30,18 +28,13 @@ func main() {
 	sizes := flag.String("kb", "1,10,100", "sizes of the messages in kilobytes")
 	bare := flag.Int("bare", 0, "only sign and send, to this port on loopback: what this program starts itself, to compare with")
 	drainOnly := flag.Bool("drain", false, "deliver from a full queue only")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	o := options{*during, *sessions, *concurrency, *alone, *drainOnly, strings.Split(*sizes, ","), *tags, *profile}
-	what := func() error { return run(ctx, o) }
-	if *bare != 0 {
-		what = func() error { return runBare(ctx, *bare, o) }
-	}
-	if err := what(); err != nil {
-		fmt.Fprintln(os.Stderr, "delivery:", err)
-		os.Exit(1)
-	}
+	measure.Main("delivery", func(ctx context.Context) error {
+		o := options{*during, *sessions, *concurrency, *alone, *drainOnly, strings.Split(*sizes, ","), *tags, *profile}
+		if *bare != 0 {
+			return runBare(ctx, *bare, o)
+		}
+		return run(ctx, o)
+	})
 }
 
 // options say what is measured.

@@ -4,15 +4,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"postrider/bench/measure"
 )
@@ -21,19 +17,9 @@ func main() {
 	messages := flag.Int("messages", 100_000, "messages to weigh")
 	size := flag.Int("bytes", 2000, "bytes of the body of each")
 	engine := flag.String("engine", "", "sqlite or postgres; both if empty")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	var failed error
-	for _, each := range []string{"sqlite", "postgres"} {
-		if *engine == "" || *engine == each {
-			failed = errors.Join(failed, run(ctx, each, *messages, *size))
-		}
-	}
-	if failed != nil {
-		fmt.Fprintln(os.Stderr, "disk:", failed)
-		os.Exit(1)
-	}
+	measure.Main("disk", func(ctx context.Context) error {
+		return measure.OnEngines(*engine, func(engine string) error { return run(ctx, engine, *messages, *size) })
+	})
 }
 
 func run(ctx context.Context, engine string, messages, size int) error {

@@ -9,9 +9,7 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"postrider/bench/measure"
@@ -20,13 +18,7 @@ import (
 func main() {
 	during := flag.Duration("for", 5*time.Second, "how long each load lasts")
 	slow := flag.Int("slow", 1000, "how many connections send a byte every ten seconds")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *during, *slow); err != nil {
-		fmt.Fprintln(os.Stderr, "inbound:", err)
-		os.Exit(1)
-	}
+	measure.Main("inbound", func(ctx context.Context) error { return run(ctx, *during, *slow) })
 }
 
 // loads are the shapes that are measured.

@@ -9,11 +9,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"postrider/bench/measure"
@@ -26,19 +24,9 @@ func main() {
 	rows := flag.Int("rows", 1_000_000, "entries to remove")
 	connections := flag.Int("connections", 16, "connections on which emails are posted")
 	engine := flag.String("engine", "", "sqlite or postgres; both if empty")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	var failed error
-	for _, each := range []string{"sqlite", "postgres"} {
-		if *engine == "" || *engine == each {
-			failed = errors.Join(failed, run(ctx, each, *rows, *connections))
-		}
-	}
-	if failed != nil {
-		fmt.Fprintln(os.Stderr, "retention:", failed)
-		os.Exit(1)
-	}
+	measure.Main("retention", func(ctx context.Context) error {
+		return measure.OnEngines(*engine, func(engine string) error { return run(ctx, engine, *rows, *connections) })
+	})
 }
 
 func run(ctx context.Context, engine string, rows, connections int) error {

@@ -9,9 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"postrider/bench/measure"
@@ -20,13 +18,7 @@ import (
 func main() {
 	during := flag.Duration("for", 5*time.Second, "how long each load lasts")
 	profile := flag.String("profile", "", "file for a profile of the processor during the first loads")
-	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *during, *profile); err != nil {
-		fmt.Fprintln(os.Stderr, "submission:", err)
-		os.Exit(1)
-	}
+	measure.Main("submission", func(ctx context.Context) error { return run(ctx, *during, *profile) })
 }
 
 // loads are the shapes that are measured.

@@ -1,0 +1,33 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Main reads the flags, which its caller has defined, and runs a benchmark until it is done or interrupted. The program fails if it does.
+func Main(name string, run func(ctx context.Context) error) {
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx)
+	stop()
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "%s: %v\n", name, err)
+		os.Exit(1)
+	}
+}
+
+// OnEngines runs a benchmark on a database engine, or on one after the other if none is named.
+func OnEngines(engine string, run func(engine string) error) (failed error) {
+	for _, each := range []string{"sqlite", "postgres"} {
+		if engine == "" || engine == each {
+			failed = errors.Join(failed, run(each))
+		}
+	}
+	return failed
+}
