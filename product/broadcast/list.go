@@ -102,11 +102,13 @@ type recipientsQuery struct {
 
 func (q recipientsQuery) roster() (r rosterQuery, err error) {
 	var wrong api.Fields
-	for _, status := range append(slices.Clone(q.Status), q.Type...) {
-		if status = strings.ToLower(status); !slices.Contains(email.States, email.State(status)) && email.State(status) != Pending && email.State(status) != Skipped {
+	for _, status := range q.asked() {
+		if !slices.Contains(email.States, email.State(status)) && email.State(status) != Pending && email.State(status) != Skipped {
 			wrong.Add("status", fmt.Sprintf("%q is not a state of a recipient.", status))
 		}
 		r.states = append(r.states, matching(status)...)
+		r.opened = r.opened || email.State(status) == email.Opened
+		r.clicked = r.clicked || email.State(status) == email.Clicked
 	}
 	if q.BounceType != "" && !slices.Contains([]string{"permanent", "transient", "undetermined"}, q.BounceType) {
 		wrong.Add("bounce_type", "Must be permanent, transient or undetermined.")
@@ -121,9 +123,18 @@ func (q recipientsQuery) roster() (r rosterQuery, err error) {
 	return r, r.Check(maxRoster)
 }
 
+// asked are the states that the query names.
+func (q recipientsQuery) asked() []string {
+	all := slices.Concat(q.Status, q.Type)
+	for i, status := range all {
+		all[i] = strings.ToLower(status)
+	}
+	return all
+}
+
 // visits is how often a recipient did what a filter asks for; nil for other filters.
 func (q recipientsQuery) visits(r recipient) *int64 {
-	asked := append(slices.Clone(q.Status), q.Type...)
+	asked := q.asked()
 	switch {
 	case slices.Contains(asked, string(email.Clicked)):
 		return &r.Clicks

@@ -12,6 +12,8 @@ import (
 	"postrider/app/apptest"
 	"postrider/app/apptest/pages"
 	"postrider/mail/message"
+	"postrider/platform/db"
+	"postrider/product/email"
 )
 
 var (
@@ -210,6 +212,49 @@ func TestEveryListOfBroadcastsIsFollowedByCursorInEitherOrder(t *testing.T) {
 		other := h.must(200, "GET", "/broadcasts?limit=1", nil).Text("next_cursor")
 		if refused := h.must(400, "GET", roster+"cursor="+other, nil); refused.Text("error", "code") != "invalid_cursor" {
 			t.Errorf("%s", refused.Raw)
+		}
+	})
+}
+
+// report lets a mail server say something about the mail of somebody.
+func (h *house) report(id, to string, said email.Reported) {
+	h.t.Helper()
+	err := h.App.DB.Write(h.t.Context(), func(tx *db.Tx) (err error) {
+		said.At = tx.Now()
+		said.Recipient, err = db.One(tx, db.Value[email.RecipientID], `
+			SELECT email_recipient.id FROM email_recipient JOIN broadcast_recipient ON broadcast_recipient.email_id = email_recipient.email_id
+			WHERE broadcast_recipient.broadcast_id = $1 AND email_recipient.address = $2`, id, to)
+		if err == nil {
+			_, err = h.App.Emails.Report(tx, said)
+		}
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.follow()
+}
+
+func TestWhoOpenedOrClickedHasDoneSoWhateverCameAfter(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list("ann@example.net", "bob@example.net", "carl@example.net"), fields{"tracking": fields{"opens": true, "clicks": true}})
+		h.finish()
+		h.Clock.Advance(time.Minute)
+		h.visit("ann@example.net", pixel, person)
+		h.visit("ann@example.net", trackedLink, person)
+		h.visit("bob@example.net", pixel, person)
+		h.report(id, "ann@example.net", email.Reported{Complaint: &email.Complaint{Type: "abuse", Source: "fbl"}})
+		for query, want := range map[string]string{"&type=opened": "ann complained, bob opened", "&status=clicked": "ann complained", "&type=complained": "ann complained"} {
+			if got := h.roster(id, query); got != want {
+				t.Errorf("%s: %s", query, got)
+			}
+		}
+		if got := h.rows("/broadcasts/" + id + "/recipients?type=Opened"); len(got) != 2 || got[0]["count"] != 1.0 || got[1]["count"] != 1.0 {
+			t.Errorf("%v", got)
+		}
+		if got := h.stats(id, "delivered", "unique_opened", "complained", "complaint_rate"); got != "delivered 3, unique_opened 2, complained 1, complaint_rate 0.3333" {
+			t.Error(got)
 		}
 	})
 }

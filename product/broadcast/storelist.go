@@ -98,7 +98,10 @@ func countByStatus(tx *db.Tx, ws space.ID) (map[Status]int64, error) {
 // rosterQuery are the filters and the place of a page of recipients.
 type rosterQuery struct {
 	api.PageQuery
-	states     []string
+	states []string
+	// opened and clicked ask for whoever did, whatever came after: a complaint is a state of its own.
+	opened, clicked bool
+
 	email      string
 	bounceType string
 	reasons    []string
@@ -109,7 +112,7 @@ func (q rosterQuery) conditions(b Broadcast) *conditions {
 	c := &conditions{}
 	c.add("broadcast_id = ?", b.ID)
 	if len(q.states) > 0 {
-		c.add("state {in ?}", q.states)
+		c.add(q.anyState(), q.states)
 	}
 	if q.email != "" {
 		c.add(`address LIKE ? ESCAPE '\'`, db.Contains(q.email))
@@ -124,6 +127,17 @@ func (q rosterQuery) conditions(b Broadcast) *conditions {
 		c.add("reason {in ?}", q.reasons)
 	}
 	return c
+}
+
+// anyState is the condition of rows in one of the states, or with what was asked for in their past.
+func (q rosterQuery) anyState() string {
+	switch {
+	case q.opened:
+		return "(state {in ?} OR opens > 0 OR clicks > 0)"
+	case q.clicked:
+		return "(state {in ?} OR clicks > 0)"
+	}
+	return "state {in ?}"
 }
 
 func selectRoster(tx *db.Tx, b Broadcast, q rosterQuery, part db.Keyset) ([]recipient, error) {
