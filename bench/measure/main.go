@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
@@ -24,7 +25,11 @@ func Main(name string, run func(ctx context.Context) error) {
 
 // OnEngines runs a benchmark on a database engine, or on one after the other if none is named.
 func OnEngines(engine string, run func(engine string) error) (failed error) {
-	for _, each := range []string{"sqlite", "postgres"} {
+	engines := []string{"sqlite", "postgres"}
+	if engine != "" && !slices.Contains(engines, engine) {
+		return fmt.Errorf("there is no engine %q: use one of %v", engine, engines)
+	}
+	for _, each := range engines {
 		if engine == "" || engine == each {
 			failed = errors.Join(failed, run(each))
 		}
