@@ -19,11 +19,16 @@ import (
 // held starts a broadcast and stops it before anybody is handed over: the recipients are known, and nobody has mail.
 func (h *house) held(list string, more fields) string {
 	h.t.Helper()
+	return h.heldAs(h.Key, list, more)
+}
+
+func (h *house) heldAs(key, list string, more fields) string {
+	h.t.Helper()
 	opens := h.Clock.Now().Add(3 * time.Hour)
 	body := news(list, more)
 	body["sending_window"] = fields{"start": opens.Format("15:04"), "end": opens.Add(2 * time.Hour).Format("15:04")}
 	body["send"] = true
-	id := h.must(202, "POST", "/broadcasts", body).Text("id")
+	id := h.mustAs(key, 202, "POST", "/broadcasts", body).Text("id")
 	h.hand()
 	return id
 }
@@ -435,6 +440,23 @@ func TestTwoChangesAtOnceThatDoNotGoTogetherAreNotBothMade(t *testing.T) {
 
 		if b := h.get(id); refused.Status != 400 || b.Text("html") != "<p>Page</p>" || b.Text("template_id") != "" {
 			t.Errorf("%d %s, and the draft is %s", refused.Status, refused.Raw, b.Raw)
+		}
+	})
+}
+
+func TestOnlyMailThatIsStoppedCountsAsAHitOfASuppression(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		trial := h.Browse("POST", "/v1/api-keys", fields{"name": "trial", "preset": "full_access", "mode": "test"}).Text("key")
+		list := h.list("ann@example.net")
+		test, real := h.heldAs(trial, list, nil), h.held(list, nil)
+		blocked := h.must(201, "POST", "/suppressions", fields{"email": "ann@example.net"}).Text("id")
+		h.release()
+		if got := h.roster(test, "") + ", " + h.roster(real, ""); got != "ann delivered, ann suppressed (manual)" {
+			t.Error(got)
+		}
+		if got := h.must(200, "GET", "/suppressions/"+blocked, nil).Text("hits"); got != "1" {
+			t.Errorf("%s hits", got)
 		}
 	})
 }

@@ -237,6 +237,7 @@ func (s *Service) stopped(tx *db.Tx, b *Broadcast, p *page, pending map[int64]bo
 	if err != nil {
 		return nil, err
 	}
+	stops := make([]*suppression.Suppression, len(listed))
 	for i, r := range rows {
 		why, isExcluded := excluded[r.Contact]
 		made, hasProblem := p.problems[r.Contact]
@@ -244,6 +245,7 @@ func (s *Service) stopped(tx *db.Tx, b *Broadcast, p *page, pending map[int64]bo
 		case isExcluded && why == audience.ContactDeleted:
 			all[r.Contact] = exclude(why)
 		case listed[i] != nil && !b.Test:
+			stops[i] = listed[i]
 			reason, message := listed[i].Why()
 			all[r.Contact] = outcome{email.Suppressed, problem{Stage: atSuppression, Reason: reason, Message: message}}
 		case isExcluded:
@@ -254,7 +256,7 @@ func (s *Service) stopped(tx *db.Tx, b *Broadcast, p *page, pending map[int64]bo
 			all[r.Contact] = exclude(audience.ContactDeleted)
 		}
 	}
-	return all, s.parts.Suppressions.Hit(tx, listed)
+	return all, s.parts.Suppressions.Hit(tx, stops)
 }
 
 // exclude is what becomes of somebody who left between the start and now.
