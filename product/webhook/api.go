@@ -162,7 +162,7 @@ func (s *Service) handleDelivery(ctx context.Context, caller api.Caller, r struc
 		if err != nil {
 			return err
 		}
-		body, err := bodyOf(tx, d)
+		body, err := s.sentBody(tx, d)
 		if err != nil {
 			return err
 		}

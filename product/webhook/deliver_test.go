@@ -241,3 +241,32 @@ func TestAnEmailsEventsSayWhoWasTold(t *testing.T) {
 		}
 	})
 }
+
+func TestADeliveryShowsTheTextsOfReceivedMailOnlyIfTheyWereSent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		receivers := map[bool]*receiver{true: newReceiver(t, nil), false: newReceiver(t, nil)}
+		ids := map[bool]string{}
+		for asks, server := range receivers {
+			ids[asks], _ = h.webhook(server.URL, []string{"email.received"}, fields{"include_body": asks})
+		}
+		h.happen("email.received", 1, func(e *event.Event) { e.Data = []byte(`{"subject":"Hi","html":"<p>Private</p>","text":"Private"}`) })
+		h.work()
+		shown := func(asks bool) string {
+			return string(h.must(200, "GET", "/webhook-deliveries/"+h.deliveries("?webhook_id=" + ids[asks])[0]["id"].(string), nil).Raw)
+		}
+		for asks, server := range receivers {
+			if sent := server.requests()[0].body; strings.Contains(sent, "Private") != asks || strings.Contains(shown(asks), "Private") != asks {
+				t.Errorf("asked for texts %v: sent %s\nshown %s", asks, sent, shown(asks))
+			}
+		}
+		again := h.browse(202, "POST", "/webhook-deliveries/"+h.deliveries("?webhook_id=" + ids[false])[0]["id"].(string)+"/replay", nil)
+		if strings.Contains(string(again.Raw), "Private") {
+			t.Errorf("replayed: %s", again.Raw)
+		}
+		h.must(200, "DELETE", "/webhooks/"+ids[false], nil)
+		if got := shown(false); strings.Contains(got, "Private") {
+			t.Errorf("of an endpoint that is gone: %s", got)
+		}
+	})
+}

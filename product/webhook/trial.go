@@ -150,7 +150,7 @@ func (s *Service) Replay(ctx context.Context, caller api.Caller, id string) (d D
 		}
 		d = s.newDelivery(&e, before.EventID, before.EventType, tx.Now())
 		d.Test, d.ReplayOf = before.Test, before.ID
-		if body, err = bodyOf(tx, before); err != nil {
+		if body, err = s.sentBody(tx, d); err != nil {
 			return err
 		}
 		if err := keepPayload(tx, d.Workspace, d.EventID, tx.Now().Add(s.retention(plan.Name(caller.Plan)))); err != nil {
@@ -189,7 +189,12 @@ func (s *Service) findDeliveryFor(tx *db.Tx, caller api.Caller, id string) (Deli
 	return d, err
 }
 
-func bodyOf(tx *db.Tx, d Delivery) (string, error) {
+// sentBody returns the body of a delivery as its endpoint gets it. One that is deleted is taken for one that asked for no texts.
+func (s *Service) sentBody(tx *db.Tx, d Delivery) (string, error) {
+	e, err := s.find(tx, d.Workspace, string(d.Webhook))
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return "", err
+	}
 	bodies, err := selectPayloads(tx, []string{d.EventID})
-	return bodies[d.EventID], err
+	return shownTo(&e, d.EventType, bodies[d.EventID]), err
 }
