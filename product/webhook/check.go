@@ -133,9 +133,12 @@ func checkHeaders(wrong *api.Fields, headers, before map[string]string) map[stri
 		if old, ok := before[canonical]; ok && value == hiddenValue {
 			value = old
 		}
+		_, twice := checked[canonical]
 		switch {
 		case !httpguts.ValidHeaderFieldName(name):
 			wrong.Add(field, "Is not the name of a header.")
+		case twice:
+			wrong.Add("custom_headers."+canonical, "Is given twice, in capitals and in small letters.")
 		case isOwnHeader(canonical):
 			wrong.Add(field, "Is set by the service and cannot be chosen.")
 		case len(value) > maxHeaderValue || !isPrintable(value):

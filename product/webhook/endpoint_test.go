@@ -67,6 +67,7 @@ func TestWrongEndpointsAreRefusedByField(t *testing.T) {
 			{fields{"url": "https://0x7f.0.0.1/"}, "url", "Write an IP address in its usual form, such as 192.0.2.7."},
 			{fields{"url": "https://[::ffff:127.0.0.1]/"}, "url", "The address ::ffff:127.0.0.1 is not on the public internet."},
 			{fields{"url": "https://postrider.test/v1/emails"}, "url", "The URL is that of this service itself, which would make events of events."},
+			{fields{"url": "https://POSTRIDER.test:443/v1/emails"}, "url", "The URL is that of this service itself, which would make events of events."},
 			{fields{"url": "", "endpoint": "nonsense"}, "endpoint", "The URL must start with https://."},
 			{fields{"url": 7}, "url", "Must be a string."},
 			{fields{"events": []string{}}, "events", "Must have 1 to 100 event names."},
@@ -83,6 +84,9 @@ func TestWrongEndpointsAreRefusedByField(t *testing.T) {
 			{fields{"custom_headers": fields{"host": "x"}}, "custom_headers.host", "Is set by the service and cannot be chosen."},
 			{fields{"custom_headers": fields{"bad name": "x"}}, "custom_headers.bad name", "Is not the name of a header."},
 			{fields{"custom_headers": fields{"X-A": "x\r\nX-B: y"}}, "custom_headers.X-A", "The value must have at most 1024 printable ASCII characters."},
+			{fields{"custom_headers": fields{"svix-id": "x"}}, "custom_headers.svix-id", "Is set by the service and cannot be chosen."},
+			{fields{"custom_headers": fields{"X-Service-Event": "x"}}, "custom_headers.X-Service-Event", "Is set by the service and cannot be chosen."},
+			{fields{"custom_headers": fields{"X-A": "1", "x-a": "2"}}, "custom_headers.X-A", "Is given twice, in capitals and in small letters."},
 			{fields{"custom_headers": manyHeaders(11)}, "custom_headers", "Must have at most 10 headers."},
 		} {
 			body := fields{"url": good, "events": []string{"*"}}
