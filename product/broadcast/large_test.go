@@ -66,13 +66,35 @@ func (h *house) rowsOf(id string) (n int64) {
 	err := h.App.DB.Read(context.Background(), func(tx *db.Tx) (err error) {
 		n, err = db.One(tx, db.Value[int64], `
 			SELECT (SELECT COUNT(*) FROM broadcast WHERE id = $1) + (SELECT COUNT(*) FROM broadcast_count WHERE broadcast_id = $1) + (
-				SELECT COUNT(*) FROM broadcast_recipient WHERE broadcast_id = $1)`, id)
+				SELECT COUNT(*) FROM broadcast_recipient WHERE broadcast_id = $1) + (SELECT COUNT(*) FROM broadcast_part WHERE broadcast_id = $1) + (
+				SELECT COUNT(*) FROM broadcast_link WHERE broadcast_id = $1) + (SELECT COUNT(*) FROM broadcast_click)`, id)
 		return err
 	})
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	return n
+}
+
+func TestNothingIsLeftOfADeletedBroadcast(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list("ann@example.net", "bob@example.net"), fields{"throttle_per_hour": 360, "tracking": fields{"clicks": true}})
+		h.finish() // ann has it
+		h.Clock.Advance(time.Minute)
+		h.visit("ann@example.net", trackedLink, person)
+		h.follow()
+		h.must(200, "POST", "/broadcasts/"+id+"/cancel", nil)
+		h.hand()
+		if got := h.links(id); got != "https://acme.test/start 1 1" {
+			t.Fatal(got)
+		}
+		h.must(200, "DELETE", "/broadcasts/"+id, nil)
+		h.hand()
+		if got := h.rowsOf(id); got != 0 {
+			t.Errorf("%d rows are left", got)
+		}
+	})
 }
 
 func TestALargeBroadcastIsGoneAtOnceAndItsRowsPageByPage(t *testing.T) {

@@ -26,6 +26,9 @@ func TestADomainThatBreaksInTheMiddleLeavesNobodyWithoutAReason(t *testing.T) {
 		if got := strings.Count(h.roster(id, "&status=failed"), "(domain_auth_broken)"); got != 4 {
 			t.Errorf("%d are told why: %s", got, h.roster(id, ""))
 		}
+		if refused := h.must(403, "POST", "/broadcasts/"+id+"/retry", nil); refused.Text("error", "code") != "domain_auth_broken" || h.get(id).Text("status") != "failed" {
+			t.Errorf("while it is broken: %s", refused.Raw)
+		}
 		h.write(`UPDATE domain SET verified = TRUE WHERE id = $1`, h.DomainID)
 		h.Clock.Advance(2 * time.Second) // the standing of a domain is remembered for a moment
 		trial := h.Browse("POST", "/v1/api-keys", fields{"name": "trial", "preset": "full_access", "mode": "test"}).Text("key")

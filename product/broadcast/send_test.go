@@ -135,6 +135,10 @@ func TestSendingTwiceIsAConflictUnlessTheKeyIsTheSame(t *testing.T) {
 		if first.Status != 202 || again.Status != 200 || again.Body["idempotent"] != true || again.Text("id") != id {
 			t.Errorf("%s\n%s", first.Raw, again.Raw)
 		}
+		other := h.CallAs(h.Key, "POST", "/broadcasts/"+id+"/send", fields{"scheduled_at": "in 1 hour"}, header)
+		if other.Status != 409 || other.Text("error", "code") != "idempotency_key_reused" {
+			t.Errorf("%s", other.Raw)
+		}
 		refused := h.must(409, "POST", "/broadcasts/"+id+"/send", nil)
 		if refused.Text("error", "code") != "invalid_state" || refused.Text("error", "details", "current") != "queued" {
 			t.Errorf("%s", refused.Raw)
@@ -304,6 +308,26 @@ func TestAScheduledBroadcastStaysFitToBeSentOrBecomesADraft(t *testing.T) {
 
 		if back.Text("status") != "draft" || back.Text("scheduled_at") != "" {
 			t.Errorf("%s", back.Raw)
+		}
+	})
+}
+
+func TestAScheduledBroadcastThatIsSentAgainGoesOutNowWithTheTemplateOfNow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		made := h.must(201, "POST", "/templates", fields{"name": "News", "subject": "Template", "html": "<p>One</p>"}).Text("id")
+		id := h.sent(h.list("ann@example.net"), fields{"html": nil, "template_id": made, "scheduled_at": "in 1 hour"})
+		h.must(200, "PATCH", "/templates/"+made, fields{"html": "<p>Two</p>"})
+		h.must(200, "POST", "/templates/"+made+"/publish", nil)
+
+		now := h.must(202, "POST", "/broadcasts/"+id+"/send", nil)
+
+		if now.Text("status") != "queued" || now.Text("scheduled_at") != "" || now.Text("template_version") != "2" {
+			t.Errorf("%s", now.Raw)
+		}
+		h.finish()
+		if mails := h.Mailbox("ann@example.net"); len(mails) != 1 || !strings.Contains(mails[0].Raw, "Two") {
+			t.Errorf("%v", mails)
 		}
 	})
 }

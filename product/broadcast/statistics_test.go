@@ -12,8 +12,10 @@ import (
 	"postrider/app/apptest"
 	"postrider/app/apptest/pages"
 	"postrider/mail/message"
+	"postrider/mail/report"
 	"postrider/platform/db"
 	"postrider/product/email"
+	"postrider/product/plan"
 )
 
 var (
@@ -103,6 +105,7 @@ func TestTheRosterIsFilteredByWhatRecipientsHaveDoneSoFar(t *testing.T) {
 		for query, want := range map[string]string{
 			"":                       "ann clicked, bob delivered, bounced bounced (hard_bounce)",
 			"&status=delivered":      "ann clicked, bob delivered",
+			"&status=sent":           "ann clicked, bob delivered, bounced bounced (hard_bounce)",
 			"&type=clicked":          "ann clicked",
 			"&status=bounced":        "bounced bounced (hard_bounce)",
 			"&bounce_type=permanent": "bounced bounced (hard_bounce)",
@@ -134,6 +137,75 @@ func TestTheRosterIsFilteredByWhatRecipientsHaveDoneSoFar(t *testing.T) {
 	})
 }
 
+// report lets a mail server say something about the mail of somebody.
+func (h *house) report(id, to string, said email.Reported) {
+	h.t.Helper()
+	err := h.App.DB.Write(h.t.Context(), func(tx *db.Tx) (err error) {
+		said.At = tx.Now()
+		said.Recipient, err = db.One(tx, db.Value[email.RecipientID], `
+			SELECT email_recipient.id FROM email_recipient JOIN broadcast_recipient ON broadcast_recipient.email_id = email_recipient.email_id
+			WHERE broadcast_recipient.broadcast_id = $1 AND broadcast_recipient.address = $2`, id, to)
+		if err == nil {
+			_, err = h.App.Emails.Report(tx, said)
+		}
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	h.follow()
+}
+
+func TestWhoOpenedOrClickedHasDoneSoWhateverCameAfter(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list("ann@example.net", "bob@example.net", "carl@example.net"), fields{"tracking": fields{"opens": true, "clicks": true}})
+		h.finish()
+		h.Clock.Advance(time.Minute)
+		h.visit("ann@example.net", pixel, person)
+		h.visit("ann@example.net", trackedLink, person)
+		h.visit("bob@example.net", pixel, person)
+		h.report(id, "ann@example.net", email.Reported{Complaint: &email.Complaint{Type: "abuse", Source: "fbl"}})
+		for query, want := range map[string]string{"&type=opened": "ann complained, bob opened", "&status=clicked": "ann complained", "&type=complained": "ann complained"} {
+			if got := h.roster(id, query); got != want {
+				t.Errorf("%s: %s", query, got)
+			}
+		}
+		if got := h.rows("/broadcasts/" + id + "/recipients?type=Opened"); len(got) != 2 || got[0]["count"] != 1.0 || got[1]["count"] != 1.0 {
+			t.Errorf("%v", got)
+		}
+		if got := h.stats(id, "delivered", "unique_opened", "complained", "complaint_rate"); got != "delivered 3, unique_opened 2, complained 1, complaint_rate 0.3333" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestALateBounceTakesTheDeliveryBackInTheHourOfTheDelivery(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list("ann@example.net", "bob@example.net"), fields{"tracking": fields{"opens": true}})
+		h.finish()
+		h.Clock.Advance(2 * time.Hour)
+		h.visit("bob@example.net", pixel, person)
+		for _, to := range []string{"ann@example.net", "bob@example.net"} {
+			h.report(id, to, email.Reported{Bounce: &email.LateBounce{Class: report.Verdict{Class: report.Hard, Type: report.TypePermanent}, Enhanced: "5.1.1", Message: "550 5.1.1 No such user."}})
+		}
+		if got := h.roster(id, ""); got != "ann bounced (hard_bounce), bob opened" { // who has read a mail has it
+			t.Error(got)
+		}
+		if got := h.stats(id, "sent", "delivered", "bounced", "opened"); got != "sent 2, delivered 1, bounced 1, opened 1" {
+			t.Error(got)
+		}
+		var hours []string
+		for _, row := range h.must(200, "GET", "/broadcasts/"+id+"/stats", nil).Body["timeseries"].([]any) {
+			hours = append(hours, fmt.Sprint(row.(fields)["sent"], " ", row.(fields)["delivered"], " ", row.(fields)["opened"]))
+		}
+		if got := strings.Join(hours, ", "); got != "2 1 0, 0 0 1" {
+			t.Errorf("by the hour: %s", got)
+		}
+	})
+}
+
 func TestBroadcastsAreListedNewestFirstAndFound(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
@@ -141,7 +213,9 @@ func TestBroadcastsAreListedNewestFirstAndFound(t *testing.T) {
 		var ids []string
 		for _, name := range []string{"One", "Two", "Three"} {
 			ids = append(ids, h.must(201, "POST", "/broadcasts", fields{"name": name, "audience_id": list}).Text("id"))
+			h.Clock.Advance(time.Hour)
 		}
+		then := h.Clock.Now().Add(-90 * time.Minute).UTC().Format(time.RFC3339) // after the second, before the third
 		names := func(query string) string {
 			var all []string
 			for _, row := range h.rows("/broadcasts?" + query) {
@@ -153,10 +227,15 @@ func TestBroadcastsAreListedNewestFirstAndFound(t *testing.T) {
 			return strings.Join(all, " ")
 		}
 		for query, want := range map[string]string{"": "Three Two One", "limit=1&offset=1": "Two", "after=" + ids[2]: "Two One", "before=" + ids[0]: "Three Two", "search=tw": "Two",
-			"status=sent": "", "status=draft,sent": "Three Two One", "audience_id=" + list: "Three Two One", "segment_id=" + nobody: ""} {
+			"since=" + then: "Three", "until=" + then: "Two One", "status=sent": "", "status=draft,sent": "Three Two One", "audience_id=" + list: "Three Two One", "segment_id=" + nobody: ""} {
 			if got := names(query); got != want {
 				t.Errorf("%q: %q, want %q", query, got, want)
 			}
+		}
+		_, stranger := h.NewWorkspace(plan.Unlimited)
+		page, summary := h.mustAs(stranger, 200, "GET", "/broadcasts", nil), h.mustAs(stranger, 200, "GET", "/broadcasts/summary", nil)
+		if len(page.Body["data"].([]any)) != 0 || page.Text("total") != "0" || summary.Text("total") != "0" {
+			t.Errorf("a stranger sees %s and %s", page.Raw, summary.Raw)
 		}
 		h.must(400, "GET", "/broadcasts?status=unknown", nil)
 		h.must(400, "GET", "/broadcasts?limit=201", nil)
@@ -216,44 +295,59 @@ func TestEveryListOfBroadcastsIsFollowedByCursorInEitherOrder(t *testing.T) {
 	})
 }
 
-// report lets a mail server say something about the mail of somebody.
-func (h *house) report(id, to string, said email.Reported) {
+// links returns the links of a broadcast with how often, and by how many people, each was followed.
+func (h *house) links(id string) string {
 	h.t.Helper()
-	err := h.App.DB.Write(h.t.Context(), func(tx *db.Tx) (err error) {
-		said.At = tx.Now()
-		said.Recipient, err = db.One(tx, db.Value[email.RecipientID], `
-			SELECT email_recipient.id FROM email_recipient JOIN broadcast_recipient ON broadcast_recipient.email_id = email_recipient.email_id
-			WHERE broadcast_recipient.broadcast_id = $1 AND email_recipient.address = $2`, id, to)
-		if err == nil {
-			_, err = h.App.Emails.Report(tx, said)
+	var all []string
+	for _, row := range h.rows("/broadcasts/" + id + "/clicked-links?limit=200") {
+		if row["clicks"] != 0.0 {
+			all = append(all, fmt.Sprint(row["url"], " ", row["clicks"], " ", row["unique_clicks"]))
 		}
-		return err
-	})
-	if err != nil {
-		h.t.Fatal(err)
 	}
-	h.follow()
+	return strings.Join(all, ", ")
 }
 
-func TestWhoOpenedOrClickedHasDoneSoWhateverCameAfter(t *testing.T) {
+func TestALinkIsFollowedByPeopleOnceEachHoweverOftenTheyComeBack(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
-		id := h.sent(h.list("ann@example.net", "bob@example.net", "carl@example.net"), fields{"tracking": fields{"opens": true, "clicks": true}})
+		id := h.sent(h.list("ann@example.net"), fields{"tracking": fields{"clicks": true}})
 		h.finish()
-		h.Clock.Advance(time.Minute)
-		h.visit("ann@example.net", pixel, person)
-		h.visit("ann@example.net", trackedLink, person)
-		h.visit("bob@example.net", pixel, person)
-		h.report(id, "ann@example.net", email.Reported{Complaint: &email.Complaint{Type: "abuse", Source: "fbl"}})
-		for query, want := range map[string]string{"&type=opened": "ann complained, bob opened", "&status=clicked": "ann complained", "&type=complained": "ann complained"} {
-			if got := h.roster(id, query); got != want {
-				t.Errorf("%s: %s", query, got)
+		h.visit("ann@example.net", trackedLink, person) // sooner than anybody reads: a program that looks for bad links
+		h.follow()
+		if got := h.links(id) + h.stats(id, "clicked", "automated_clicks"); got != "clicked 0, automated_clicks 1" {
+			t.Error(got)
+		}
+		for range 2 {
+			h.Clock.Advance(time.Hour)
+			h.visit("ann@example.net", trackedLink, person)
+			h.follow()
+		}
+		if got := h.links(id); got != "https://acme.test/start 2 1" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestLinksBeyondTheFirstFiveHundredAreCountedTogether(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list("ann@example.net"), fields{"tracking": fields{"clicks": true}})
+		h.finish()
+		err := h.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			var values []any
+			for n := range 500 {
+				values = append(values, h.App.World.NewID(), id, fmt.Sprint("https://acme.test/", n), 0, 0)
 			}
+			_, err := tx.InsertRows(`INSERT INTO broadcast_link (id, broadcast_id, url, clicks, unique_clicks)`, 5, values, ``)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
-		if got := h.rows("/broadcasts/" + id + "/recipients?type=Opened"); len(got) != 2 || got[0]["count"] != 1.0 || got[1]["count"] != 1.0 {
-			t.Errorf("%v", got)
-		}
-		if got := h.stats(id, "delivered", "unique_opened", "complained", "complaint_rate"); got != "delivered 3, unique_opened 2, complained 1, complaint_rate 0.3333" {
+		h.Clock.Advance(time.Minute)
+		h.visit("ann@example.net", trackedLink, person)
+		h.follow()
+		if got := h.links(id); got != "(other links) 1 1" {
 			t.Error(got)
 		}
 	})

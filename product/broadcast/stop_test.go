@@ -4,6 +4,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"postrider/app"
+	"postrider/platform/blob"
 )
 
 func TestCancelInFlightStopsTheRestAndCallsBackWhatWaits(t *testing.T) {
@@ -48,10 +51,14 @@ func TestABroadcastThatIsPausedGoesOnWhereItWas(t *testing.T) {
 		id := h.sent(h.list(crowd(4)...), fields{"throttle_per_hour": 720})
 		h.hand()
 		h.must(409, "POST", "/broadcasts/"+id+"/resume", nil)
-		if b := h.must(200, "POST", "/broadcasts/"+id+"/pause", nil); b.Text("paused_at") == "" || b.Text("status") != "sending" {
+		b := h.must(200, "POST", "/broadcasts/"+id+"/pause", nil)
+		if b.Text("paused_at") == "" || b.Text("status") != "sending" {
 			t.Errorf("%s", b.Raw)
 		}
 		h.Clock.Advance(time.Hour)
+		if again := h.must(200, "POST", "/broadcasts/"+id+"/pause", nil); again.Text("paused_at") != b.Text("paused_at") {
+			t.Errorf("paused twice: since %s, and then since %s", b.Text("paused_at"), again.Text("paused_at"))
+		}
 		h.finish()
 		if got := h.stats(id, "queued", "delivered"); got != "queued 2, delivered 2" {
 			t.Errorf("while paused: %s", got)
@@ -64,6 +71,22 @@ func TestABroadcastThatIsPausedGoesOnWhereItWas(t *testing.T) {
 			t.Errorf("after: %s", got)
 		}
 		h.must(409, "POST", "/broadcasts/"+id+"/pause", nil)
+	})
+}
+
+func TestABroadcastThatIsCancelledWhilePausedIsPausedNoMore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.sent(h.list("ann@example.net"), nil)
+		h.must(200, "POST", "/broadcasts/"+id+"/pause", nil)
+		if b := h.must(200, "POST", "/broadcasts/"+id+"/cancel", nil); b.Text("status") != "cancelled" || b.Text("paused_at") != "" {
+			t.Errorf("%s", b.Raw)
+		}
+		h.must(409, "POST", "/broadcasts/"+id+"/resume", nil)
+		h.finish()
+		if n := len(h.Mailbox("ann@example.net")); n != 0 {
+			t.Errorf("%d mails", n)
+		}
 	})
 }
 
@@ -146,7 +169,14 @@ func TestMailThatAnotherNodeCalledBackIsNotSent(t *testing.T) {
 	each(t, func(t *testing.T, h *house) {
 		id, other := h.sent(h.list(crowd(3)...), nil), h.sent(h.list("ann@example.net"), nil)
 		h.hand()
-		h.write(`INSERT INTO email_called_back (broadcast_id, workspace_id, called_at) VALUES ($1, $2, $3)`, id, h.Workspace, h.Clock.Now())
+		blobs, err := blob.NewFiles(t.TempDir(), h.App.World.Clock, h.App.World.Random)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node := app.Assemble(h.App.World, h.App.DB, blobs, h.Keys, app.Settings{ServiceDomain: "mail.postrider.test", BaseURL: "https://postrider.test"})
+		if answer := h.askOf(node.API, "POST", "/broadcasts/"+id+"/cancel", nil); answer.Status != 200 {
+			t.Fatalf("%s", answer.Raw)
+		}
 		h.Deliver()
 		h.follow()
 		if got := h.stats(id, "queued", "delivered", "cancelled"); got != "queued 0, delivered 0, cancelled 3" {
