@@ -2,6 +2,7 @@ package webhook_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -79,6 +80,33 @@ func TestAnEndpointOfADeadNodeIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 	})
 }
 
+func TestAnEndpointThatTakesItsTimeStaysWithItsNode(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		began, release := make(chan struct{}, 1), make(chan struct{})
+		server := newReceiver(t, holdUntil(began, release))
+		t.Cleanup(func() { close(release) })
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 3)
+		h.follow()
+		h.Finish(h.App.Webhooks.Step)
+		<-began
+		other := h.restart(otherNode)
+		for range 5 { // longer than a lease
+			h.Clock.Advance(10 * time.Second)
+			h.do("webhook leases")
+			for _, w := range other.Workers() {
+				if w.Name == "webhook leases" {
+					h.Finish(w.Step)
+				}
+			}
+			if busy, err := other.Step(t.Context()); busy || err != nil {
+				t.Fatalf("another node took it over, %v", err)
+			}
+		}
+	}, inTheBackground)
+}
+
 func TestADrainedProcessLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
@@ -103,4 +131,68 @@ func TestADrainedProcessLeavesNothingBehind(t *testing.T) {
 			t.Errorf("another node: %s", got)
 		}
 	}, inTheBackground)
+}
+
+func TestAPostWhoseOutcomeCouldNotBeWrittenIsNeitherForgottenNorMadeAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.follow()
+		for len(server.requests()) == 0 {
+			if busy, err := h.App.Webhooks.Step(t.Context()); err != nil || !busy {
+				t.Fatal(busy, err)
+			}
+		}
+		gone, stop := context.WithCancel(t.Context())
+		stop()
+		if _, err := h.App.Webhooks.Step(gone); err == nil {
+			t.Fatal("the database answered")
+		}
+
+		h.Finish(h.App.Webhooks.Step)
+
+		if got := h.statuses(); got != "[delivered:1]" || len(server.requests()) != 1 {
+			t.Errorf("deliveries %s after %d requests", got, len(server.requests()))
+		}
+	})
+}
+
+// moody is a postman who does nothing for the first of those who ask.
+type moody struct {
+	refuses int
+	posted  []string
+}
+
+func (m *moody) Post(_ context.Context, to, subject, _ string) error {
+	if m.refuses--; m.refuses >= 0 {
+		return errors.New("not now")
+	}
+	m.posted = append(m.posted, to+": "+subject)
+	return nil
+}
+
+func TestALetterToAnOwnerIsTriedAgainForAWhile(t *testing.T) {
+	t.Parallel()
+	for refuses, want := range map[int]int{2: 1, 10: 0} {
+		each(t, func(t *testing.T, h house) {
+			h.webhook(newReceiver(t, status(410)).URL, []string{"*"})
+			h.happen("email.delivered", 1)
+			h.work()
+			postman := &moody{refuses: refuses}
+			service := webhook.New(h.App.World, h.App.DB, webhook.Parts{Keys: h.Keys, Plans: h.App.Plans, Accounts: h.App.Accounts}, webhook.Config{Node: otherNode, Postman: postman})
+			for range 12 {
+				for _, w := range service.Workers() {
+					if w.Name == "webhook notices" {
+						h.Finish(w.Step)
+					}
+				}
+				h.Clock.Advance(11 * time.Minute)
+			}
+			if len(postman.posted) != want || want > 0 && postman.posted[0] != h.Owner()+": A webhook has been disabled" {
+				t.Errorf("after %d refusals: %v", refuses, postman.posted)
+			}
+		})
+	}
 }

@@ -270,3 +270,40 @@ func TestADeliveryShowsTheTextsOfReceivedMailOnlyIfTheyWereSent(t *testing.T) {
 		}
 	})
 }
+
+func TestTheEndOfAManagedCustomerIsToldByItsName(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"managed_tenant.deleted"})
+		customer := h.must(201, "POST", "/managed-tenants", fields{"external_id": "shop_4711", "name": "Shop"}).Text("id")
+		h.must(200, "DELETE", "/managed-tenants/"+customer, nil)
+		h.work()
+		sent := server.requests()
+		if len(sent) != 1 || sent[0].payload(t)["managed_tenant_id"] != customer || sent[0].payload(t)["managed_tenant_external_id"] != "shop_4711" {
+			t.Errorf("%v", sent)
+		}
+	})
+}
+
+func TestAPersonWhoIsForgottenIsNotNamedByDeliveries(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.webhook(newReceiver(t, nil).URL, []string{"contact.created"})
+		for _, who := range []string{"ann@example.net", "bob@example.net"} {
+			h.must(201, "POST", "/contacts", fields{"email": who})
+		}
+		h.work()
+		h.must(202, "POST", "/audience/contacts/ann@example.net/erase", nil)
+		for _, w := range h.App.Audience.Workers() {
+			h.Finish(w.Step)
+		}
+		var shown string
+		for _, d := range h.deliveries("") {
+			shown += string(h.must(200, "GET", "/webhook-deliveries/"+d["id"].(string), nil).Raw)
+		}
+		if strings.Contains(shown, "ann@") || !strings.Contains(shown, "bob@") {
+			t.Errorf("%s", shown)
+		}
+	})
+}

@@ -267,6 +267,7 @@ func TestAKeyOfSomeDomainsCannotListenToOthers(t *testing.T) {
 			"both":         h.CallAs(token, "POST", "/webhooks", body(h.DomainID, other), nil),
 			"widen":        h.CallAs(token, "PATCH", "/webhooks/"+made.Text("id"), fields{"domain_ids": []string{}}, nil),
 			"take over":    h.CallAs(token, "PATCH", "/webhooks/"+wide, fields{"url": "https://evil.example.com/"}, nil),
+			"look wider":   h.CallAs(token, "GET", "/webhooks/"+wide, nil, nil),
 			"try wider":    h.CallAs(token, "POST", "/webhooks/"+wide+"/test", fields{}, nil),
 			"delete wider": h.CallAs(token, "DELETE", "/webhooks/"+wide, nil, nil),
 		} {
@@ -322,5 +323,36 @@ func TestAKeyOfSomeDomainsSeesOnlyItsOwnWebhooksAndDeliveries(t *testing.T) {
 		h.must(200, "DELETE", "/webhooks/"+own, nil)
 		gone := "/webhook-deliveries/" + seen(h.Key, "/webhook-deliveries?webhook_id="+own, "id")
 		h.check(404, "GET", gone, h.CallAs(mine, "GET", gone, nil, nil))
+	})
+}
+
+func TestNobodySeesTheWebhooksOrDeliveriesOfOthers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		_, stranger := h.NewWorkspace(plan.Unlimited)
+		id, _ := h.webhook(newReceiver(t, nil).URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.work()
+		for _, path := range []string{"/webhooks", "/webhook-deliveries", "/webhook-deliveries?webhook_id=" + id} {
+			for key, want := range map[string]int{h.Key: 1, stranger: 0} {
+				if list, _ := h.check(200, "GET", path, h.CallAs(key, "GET", path, nil, nil)).Body["data"].([]any); len(list) != want {
+					t.Errorf("%s: %d rows, want %d", path, len(list), want)
+				}
+			}
+		}
+	})
+}
+
+func TestADeliveryThatHasEndedSaysWhereItWent(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		before := newReceiver(t, nil)
+		id, _ := h.webhook(before.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.work()
+		h.must(200, "PATCH", "/webhooks/"+id, fields{"url": "https://later.example.com/"})
+		if d := h.deliveries("")[0]; d["url"] != before.URL {
+			t.Errorf("%v", d)
+		}
 	})
 }

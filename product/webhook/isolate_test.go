@@ -243,6 +243,9 @@ func TestAFailureOfADisabledEndpointIsNoSecondEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if got := h.statuses(); got != "[cancelled:1]" {
+			t.Errorf("deliveries %s", got)
+		}
 		if record := h.must(200, "GET", "/webhooks/"+id, nil); record.Text("disabled_reason") != "manual" || record.Text("last_status_code") != "410" {
 			t.Errorf("%s", record.Raw)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"postrider/app"
 	"postrider/platform/db"
+	"postrider/product/plan"
 )
 
 func TestANameThatLeadsInsideIsRefusedWhenItIsCalled(t *testing.T) {
@@ -88,6 +89,52 @@ func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
 	})
 }
 
+// do lets one of the workers of webhooks do all it has to.
+func (h house) do(worker string) {
+	h.t.Helper()
+	for _, w := range h.App.Webhooks.Workers() {
+		if w.Name == worker {
+			h.Finish(w.Step)
+		}
+	}
+}
+
+func TestDeliveriesAreKeptAsLongAsThePlanKeepsLogs(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		ws, key := h.NewWorkspace(plan.Free)
+		h.check(201, "POST", "/webhooks", h.CallAs(key, "POST", "/webhooks", fields{"url": newReceiver(t, nil).URL, "events": []string{"*"}}, nil))
+		h.happen("email.delivered", 1, of(ws))
+		h.work()
+		for _, c := range []struct {
+			later time.Duration
+			want  int
+		}{{6 * 24 * time.Hour, 1}, {2 * 24 * time.Hour, 0}} {
+			h.Clock.Advance(c.later)
+			h.do("webhook sweep")
+			if list, _ := h.CallAs(key, "GET", "/webhook-deliveries", nil, nil).Body["data"].([]any); len(list) != c.want {
+				t.Errorf("%d deliveries, want %d", len(list), c.want)
+			}
+		}
+	})
+}
+
+func TestWhatStillWaitsIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.follow()
+		h.Clock.Advance(31 * 24 * time.Hour) // nobody was there to post it
+		h.do("webhook sweep")
+		h.work()
+		if got := len(server.requests()); got != 1 {
+			t.Errorf("%d requests", got)
+		}
+	})
+}
+
 func TestOldDeliveriesAreForgotten(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
@@ -95,13 +142,7 @@ func TestOldDeliveriesAreForgotten(t *testing.T) {
 		h.webhook(server.URL, []string{"*"})
 		h.happen("email.delivered", 3)
 		h.work()
-		sweep := func() {
-			for _, w := range h.App.Webhooks.Workers() {
-				if w.Name == "webhook sweep" {
-					h.Finish(w.Step)
-				}
-			}
-		}
+		sweep := func() { h.do("webhook sweep") }
 		h.Clock.Advance(29 * 24 * time.Hour)
 		replayed := h.deliveries("")[0]
 		h.browse(202, "POST", "/webhook-deliveries/"+replayed["id"].(string)+"/replay", nil)

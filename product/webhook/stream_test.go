@@ -13,6 +13,7 @@ import (
 
 	"postrider/app/apptest"
 	"postrider/platform/db"
+	"postrider/product/apikey"
 	"postrider/product/plan"
 )
 
@@ -221,4 +222,34 @@ func TestWhatCannotBeStreamedIsRefused(t *testing.T) {
 	if answer := in.CallAs(made.Text("key"), http.MethodGet, "/events/stream", nil, nil); answer.Status != http.StatusForbidden {
 		t.Errorf("%d %s", answer.Status, answer.Raw)
 	}
+}
+
+func TestAKeyOfSomeDomainsHearsOnlyOfThose(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		other := in.VerifiedDomain(in.Workspace, "other.test")
+		_, key, err := in.App.Keys.Create(t.Context(), apikey.NewKey{Workspace: in.Workspace, Name: "narrow", Preset: "webhooks", DomainIDs: []string{other}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := listen(t, in, key, "?type=email.queued", "")
+		in.Send("ann@example.net")
+		sent := in.Call(http.MethodPost, "/emails", map[string]any{"from": "a@other.test", "to": "bob@example.net", "subject": "x", "text": "x"})
+		if e := l.expect("email.queued"); !strings.Contains(e.data, sent.Text("id")) {
+			t.Errorf("heard %s", e.data)
+		}
+	})
+}
+
+func TestAWorkspaceHasSoManyStreamsOpen(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	_, stranger := in.NewWorkspace(plan.Unlimited)
+	for range 50 {
+		listen(t, in, in.Key, "", "")
+	}
+	if answer := in.Call(http.MethodGet, "/events/stream", nil); answer.Status != http.StatusTooManyRequests || answer.Text("error", "details", "limit") != "50" {
+		t.Errorf("%d %s", answer.Status, answer.Raw)
+	}
+	listen(t, in, stranger, "", "")
 }

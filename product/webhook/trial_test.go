@@ -159,6 +159,10 @@ func TestASecretIsRotatedWithBothGoodForAWhile(t *testing.T) {
 		if r := told(); verify(r, forced) != nil || verify(r, third) == nil {
 			t.Errorf("revoked: %v", r.Header)
 		}
+		log := h.Browse("GET", "/workspaces/"+string(h.Workspace)+"/audit-log", nil)
+		if rotated, revoked := strings.Count(string(log.Raw), `"webhook.secret_rotated"`), strings.Count(string(log.Raw), `"webhook.previous_secret_revoked"`); rotated != 5 || revoked != 1 {
+			t.Errorf("the log has %d and %d: %s", rotated, revoked, log.Raw)
+		}
 		for _, wrong := range []fields{{"overlap_sec": -1}, {"overlap_sec": 604801}, {"overlap_sec": "day"}} {
 			h.browse(400, "POST", rotate, wrong)
 		}
