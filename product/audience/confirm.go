@@ -76,8 +76,8 @@ type confirmation struct {
 	member  Membership
 }
 
-// lookAt reads what a link is about, and locks it for whoever changes it. A contact who has gone or has another address now, and a list that has gone, make it void; so does
-// having left the list after the link was sent.
+// lookAt reads what a link is about, and locks it for whoever changes it. A contact who has gone or has another address now, and a list
+// that has gone, make it void; so does having left the list, or everything, after the link was sent.
 func (s *Service) lookAt(tx *db.Tx, token string, lockThem bool) (c confirmation, err error) {
 	if c.claims, err = s.readLink(token); err != nil {
 		return c, err
@@ -104,7 +104,7 @@ func (s *Service) lookAt(tx *db.Tx, token string, lockThem bool) (c confirmation
 		return c, orBroken(err)
 	}
 	issued := time.Unix(c.Expires, 0).Add(-linkFor)
-	if c.contact.Address != c.Address || c.member.Status == Unsubscribed && c.member.UnsubscribedAt.After(issued) {
+	if c.contact.Address != c.Address || c.contact.LeftAt.After(issued) || c.member.Status == Unsubscribed && c.member.UnsubscribedAt.After(issued) {
 		return c, ErrLink
 	}
 	c.ListName, c.RedirectURL = c.list.Name, c.list.Confirmation.RedirectURL
