@@ -98,8 +98,10 @@ func (c contactChange) check(wrong *api.Fields, now time.Time) wish {
 	if c.Consent != nil {
 		w.consent = c.Consent.check(wrong, now)
 	}
-	if len(c.Topics) > maxAttached || len(c.Segments) > maxAttached || len(c.ListIDs) > maxAttached {
-		wrong.Add("segments", fmt.Sprintf("At most %d lists, topics or segments can be named at once.", maxAttached))
+	for field, named := range map[string]int{"list_ids": len(c.ListIDs), "topics": len(c.Topics), "segments": len(c.Segments)} {
+		if named > maxAttached {
+			wrong.Add(field, fmt.Sprintf("At most %d can be named at once.", maxAttached))
+		}
 	}
 	for i, t := range c.Topics {
 		if !t.Subscription.known() {
