@@ -165,7 +165,11 @@ func (s *Service) forgetRest(tx *db.Tx, e erasure, emails int64, underWay bool) 
 	if err != nil {
 		return err
 	}
-	for _, subject := range []string{string(e.contact), string(entry)} {
+	imports, err := forgetImportErrors(tx, e.workspace, e.address)
+	if err != nil {
+		return err
+	}
+	for _, subject := range append(imports, string(e.contact), string(entry)) {
 		if subject == "" {
 			continue
 		}
@@ -176,9 +180,6 @@ func (s *Service) forgetRest(tx *db.Tx, e erasure, emails int64, underWay bool) 
 		if err := s.parts.Webhooks.Forget(tx, e.workspace, told); err != nil {
 			return err
 		}
-	}
-	if err := forgetImportErrors(tx, e.workspace, e.address); err != nil {
-		return err
 	}
 	e.emails += emails
 	if !underWay {

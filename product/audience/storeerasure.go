@@ -1,6 +1,7 @@
 package audience
 
 import (
+	"slices"
 	"time"
 
 	"postrider/platform/db"
@@ -31,12 +32,14 @@ func updateErasure(tx *db.Tx, e erasure) error {
 	return err
 }
 
-// forgetImportErrors forgets that an address could not be imported.
-func forgetImportErrors(tx *db.Tx, ws space.ID, address string) error {
-	_, err := tx.Exec(`
+// forgetImportErrors forgets that an address, in any spelling, could not be imported, and returns the imports that told of it.
+func forgetImportErrors(tx *db.Tx, ws space.ID, address string) ([]string, error) {
+	told, err := db.All(tx, db.Value[string], `
 		UPDATE contact_import_error SET email = NULL
-		WHERE email = $1 AND import_id IN (SELECT id FROM contact_import WHERE workspace_id = $2)`, address, ws)
-	return err
+		WHERE LOWER(email) = $1 AND import_id IN (SELECT id FROM contact_import WHERE workspace_id = $2)
+		RETURNING import_id`, address, ws)
+	slices.Sort(told)
+	return slices.Compact(told), err
 }
 
 // forgetOldErrors drops the files of errors of imports that ended before, and returns how many.

@@ -1,0 +1,36 @@
+package audience_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestAPersonIsForgottenWhereverTheyWereTold(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.must(201, "POST", "/webhooks", fields{"endpoint": "https://app.example.com/hook", "events": []string{"contact.*", "import.*"}})
+		h.property("seats", "number")
+		h.contact("ann@example.net", fields{"first_name": "Ann"})
+		im := h.imported([]byte("email,seats\nAnn@Example.net,x\nbob@example.net,x\n"), nil).Text("id")
+		h.must(400, "POST", "/contacts", fields{"email": "ann@example.net", "properties": fields{"seats": "x"}})
+		h.follow()
+		if got := string(h.must(200, "GET", "/logs?search=ann@example.net", nil).Raw); !strings.Contains(got, "ann@example.net") {
+			t.Fatalf("nothing was logged: %s", got)
+		}
+		h.Clock.Advance(time.Minute)
+
+		h.must(202, "POST", "/audience/contacts/ann@example.net/erase", nil)
+		h.work()
+		h.follow()
+
+		h.nothingOf("ann@example.net")
+		if got := h.must(200, "GET", "/logs?search=ann@example.net", nil).Column("id"); got != "" {
+			t.Errorf("the log still finds %s", got)
+		}
+		errors := h.must(200, "GET", "/contacts/imports/"+im, nil).Body["errors"].([]any)
+		if errors[0].(fields)["email"] != nil || errors[1].(fields)["email"] != "bob@example.net" {
+			t.Errorf("%v", errors)
+		}
+	})
+}
