@@ -145,11 +145,11 @@ func (s *Service) updateList(ctx context.Context, ws space.ID, id string, body l
 			return err
 		}
 		if folded := filter.Fold(changed.Name); folded != filter.Fold(before.Name) {
-			if _, err := lists.idByName(tx, ws, folded); err == nil {
-				return lists.taken(tx, ws, folded, "audience")
+			if err := lists.vacant(tx, ws, folded, "audience"); err != nil {
+				return err
 			}
 		}
-		return updateList(tx, changed)
+		return ifTaken(updateList(tx, changed))
 	})
 	return changed, err
 }

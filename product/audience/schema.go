@@ -58,9 +58,11 @@ func (s *schema) index() {
 		if g.Filter == nil {
 			continue
 		}
-		// What a stored filter names cannot be deleted; should it be gone all the same, only those put in by hand are in the segment.
-		if tree, err := filter.Parse(g.Filter, s.Schema); err == nil {
-			s.Segments[string(g.ID)].Filter = tree
+		// What a stored filter names cannot be deleted, and no segment can name itself; should it be so all the same, only those put in
+		// by hand are in the segment.
+		self := s.Segments[string(g.ID)]
+		if tree, err := filter.Parse(g.Filter, s.Schema); err == nil && !tree.Reaches(self) {
+			self.Filter = tree
 		}
 	}
 }

@@ -157,6 +157,11 @@ func (s *Service) updateSegment(ctx context.Context, ws space.ID, id string, bod
 		return changed, err
 	}
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
+		if body.Filter.Set { // two that change at the same moment could come to name each other
+			if err := lockSegments(tx, ws); err != nil {
+				return err
+			}
+		}
 		before, err := segments.lock(tx, ws, id)
 		if err != nil {
 			return err
@@ -174,11 +179,11 @@ func (s *Service) updateSegment(ctx context.Context, ws space.ID, id string, bod
 			}
 		}
 		if folded := filter.Fold(changed.Name); folded != filter.Fold(before.Name) {
-			if _, err := segments.idByName(tx, ws, folded); err == nil {
-				return segments.taken(tx, ws, folded, "segment")
+			if err := segments.vacant(tx, ws, folded, "segment"); err != nil {
+				return err
 			}
 		}
-		return updateSegment(tx, changed)
+		return ifTaken(updateSegment(tx, changed))
 	})
 	if err != nil {
 		return changed, err

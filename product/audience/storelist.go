@@ -50,11 +50,16 @@ func deleteNamed(tx *db.Tx, ws space.ID, table, id string) error {
 	return err
 }
 
+// addToList counts who came to a list and who went. Who comes to one that another transaction has just deleted is a conflict: the next
+// try sees that it is gone.
 func addToList(tx *db.Tx, list int64, by listCounts) error {
-	_, err := tx.Exec(`
+	n, err := tx.Exec(`
 		UPDATE audience_list SET subscribed_count = subscribed_count + $1, pending_count = pending_count + $2,
 			unsubscribed_count = unsubscribed_count + $3
 		WHERE number = $4`, by[Subscribed], by[Pending], by[Unsubscribed], list)
+	if err == nil && n == 0 && by[Subscribed]+by[Pending]+by[Unsubscribed] > 0 {
+		return db.ErrConflict
+	}
 	return err
 }
 

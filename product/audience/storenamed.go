@@ -139,14 +139,30 @@ func listOf[T any, R placed](ctx context.Context, d *db.DB, f shelf[T], ws space
 
 // taken returns the error of a name that another thing has; resource is what it is on the wire.
 func (f shelf[T]) taken(tx *db.Tx, ws space.ID, folded, resource string) error {
-	id, err := f.idByName(tx, ws, folded)
-	if errors.Is(err, db.ErrNotFound) {
-		return db.ErrConflict // given up in this very moment; the next try gets it
+	if err := f.vacant(tx, ws, folded, resource); err != nil {
+		return err
 	}
-	if err != nil {
+	return db.ErrConflict // given up in this very moment; the next try gets it
+}
+
+// vacant refuses a name that another thing has.
+func (f shelf[T]) vacant(tx *db.Tx, ws space.ID, folded, resource string) error {
+	id, err := f.idByName(tx, ws, folded)
+	switch {
+	case errors.Is(err, db.ErrNotFound):
+		return nil
+	case err != nil:
 		return err
 	}
 	return api.ErrAlreadyExists.With("resource", resource).With("id", id)
+}
+
+// ifTaken is for a change of names: one that another transaction has just taken is a conflict, and the next try sees who has it.
+func ifTaken(err error) error {
+	if errors.Is(err, db.ErrUnique) {
+		return db.ErrConflict
+	}
+	return err
 }
 
 // room refuses another thing where there are too many.

@@ -39,6 +39,16 @@ func updateSegment(tx *db.Tx, g Segment) error {
 	return err
 }
 
+// lockSegments keeps others from changing any segment of a workspace until the transaction ends.
+func lockSegments(tx *db.Tx, ws space.ID) error {
+	_, err := db.All(tx, db.Value[int64], `
+		SELECT number FROM segment
+		WHERE workspace_id = $1
+		ORDER BY number
+		{for_update}`, ws)
+	return err
+}
+
 // updateCount keeps a count, unless the segment has changed since.
 func updateCount(tx *db.Tx, g Segment) error {
 	_, err := tx.Exec(`

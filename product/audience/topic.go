@@ -125,11 +125,11 @@ func (s *Service) updateTopic(ctx context.Context, ws space.ID, id string, body 
 		}
 		changed.UpdatedAt = tx.Now()
 		if folded := filter.Fold(changed.Name); folded != filter.Fold(before.Name) {
-			if _, err := topics.idByName(tx, ws, folded); err == nil {
-				return topics.taken(tx, ws, folded, "topic")
+			if err := topics.vacant(tx, ws, folded, "topic"); err != nil {
+				return err
 			}
 		}
-		return updateTopic(tx, changed)
+		return ifTaken(updateTopic(tx, changed))
 	})
 	return changed, err
 }

@@ -168,7 +168,7 @@ func (s *Service) move(tx *db.Tx, c *Contact, to string) error {
 		return err
 	}
 	if err := updateContact(tx, *c); err != nil {
-		return err
+		return ifTaken(err)
 	}
 	return tx.IndexWords(searchIndex, documents([]Contact{*c})...)
 }
