@@ -196,7 +196,7 @@ func (q deliveryQuery) where(ws space.ID) (string, []any) {
 }
 
 // deleteExpired removes what nobody may look at any more: up to limit payloads with the deliveries and attempts of their events.
-// What still waits for an attempt stays.
+// What still waits for an attempt stays, and so does what a replay has just begun to keep for longer: the lock looks again.
 func deleteExpired(tx *db.Tx, limit int) (int64, error) {
 	events, err := db.All(tx, db.Value[string], `
 		SELECT event_id FROM webhook_payload
@@ -204,7 +204,8 @@ func deleteExpired(tx *db.Tx, limit int) (int64, error) {
 			SELECT 1 FROM webhook_delivery d
 			WHERE d.event_id = webhook_payload.event_id AND d.due_at IS NOT NULL)
 		ORDER BY expires_at
-		LIMIT $2`, tx.Now(), limit)
+		LIMIT $2
+		{for_update}`, tx.Now(), limit)
 	if err != nil || len(events) == 0 {
 		return 0, err
 	}

@@ -150,11 +150,14 @@ func (s *Service) Replay(ctx context.Context, caller api.Caller, id string) (d D
 		}
 		d = s.newDelivery(&e, before.EventID, before.EventType, tx.Now())
 		d.Test, d.ReplayOf = before.Test, before.ID
+		if err := keepPayload(tx, d.Workspace, d.EventID, tx.Now().Add(s.retention(plan.Name(caller.Plan)))); err != nil {
+			return err
+		}
 		if body, err = s.sentBody(tx, d); err != nil {
 			return err
 		}
-		if err := keepPayload(tx, d.Workspace, d.EventID, tx.Now().Add(s.retention(plan.Name(caller.Plan)))); err != nil {
-			return err
+		if body == "" { // it was swept in this moment
+			return ErrDeliveryNotFound
 		}
 		if err := insertDeliveries(tx, []Delivery{d}); err != nil {
 			return err

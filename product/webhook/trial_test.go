@@ -8,6 +8,7 @@ import (
 
 	"postrider/app/apptest"
 	"postrider/platform/api"
+	"postrider/platform/db"
 )
 
 func TestATestEventIsQueuedAndSigned(t *testing.T) {
@@ -106,6 +107,29 @@ func TestADeliveryIsReplayedWithTheSameIdAndBody(t *testing.T) {
 			t.Errorf("%d deliveries are left of a deleted webhook", got)
 		}
 		h.must(404, "GET", "/webhooks/"+id+"/deliveries", nil)
+	})
+}
+
+func TestAnEventThatIsNoLongerKeptIsNotReplayedEmpty(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.work()
+		id := h.deliveries("")[0]["id"].(string)
+		err := h.App.DB.Write(t.Context(), func(tx *db.Tx) error { // as the sweep does, between two looks of the replay
+			_, err := tx.Exec(`DELETE FROM webhook_payload`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.browse(404, "POST", "/webhook-deliveries/"+id+"/replay", nil)
+		h.work()
+		if got := len(server.requests()); got != 1 {
+			t.Errorf("%d requests", got)
+		}
 	})
 }
 
