@@ -358,6 +358,34 @@ func TestAValueThatIsMissingFailsOnlyTheRecipientWithoutIt(t *testing.T) {
 	})
 }
 
+func TestARetryIsForThoseWhoFailedAndForNobodyElse(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.held(h.list("ann@example.net", "bob@example.net", "bounced@simulator.mail.postrider.test", "blocked@example.net"), fields{"html": "<p>Hi {{FIRST_NAME}}</p>"})
+		for _, who := range []string{"ann@example.net", "bounced@simulator.mail.postrider.test", "blocked@example.net"} {
+			h.must(200, "PATCH", "/contacts/"+who, fields{"first_name": "Friend"})
+		}
+		blocked := h.must(201, "POST", "/suppressions", fields{"email": "blocked@example.net"}).Text("id")
+		h.release()
+		rest := ", blocked suppressed (manual), bob failed (template_render_failed), bounced bounced (hard_bounce)"
+		if got := h.roster(id, ""); got != "ann delivered"+rest {
+			t.Fatal(got)
+		}
+		h.must(200, "PATCH", "/contacts/bob@example.net", fields{"first_name": "Bob"})
+		h.must(200, "DELETE", "/suppressions/"+blocked, nil)
+
+		h.must(202, "POST", "/broadcasts/"+id+"/retry", nil)
+		h.finish()
+
+		if got := h.roster(id, ""); got != "ann delivered, blocked suppressed (manual), bob delivered, bounced bounced (hard_bounce)" {
+			t.Error(got)
+		}
+		if mails := h.rows("/emails?broadcast_id=" + id); len(mails) != 3 {
+			t.Errorf("%d emails", len(mails))
+		}
+	})
+}
+
 func TestAnAudienceInUseCannotBeDeletedUntilTheBroadcastNeedsItNoMore(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
