@@ -331,3 +331,39 @@ func TestAScheduledBroadcastThatIsSentAgainGoesOutNowWithTheTemplateOfNow(t *tes
 		}
 	})
 }
+
+func TestACopySaysTheSameToTheSamePeopleAtTheSamePace(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		made := h.must(201, "POST", "/broadcasts", news(h.list(), fields{"throttle_per_hour": 100, "sending_window": fields{"start": "09:00", "end": "18:00", "days": []int{1}},
+			"tags": []fields{{"name": "campaign", "value": "nov"}}, "tracking": fields{"opens": true}, "reply_to": "support@acme.test", "preview_text": "What is new", "variables": fields{"END": "May"}}))
+		copied := h.must(201, "POST", "/broadcasts/"+made.Text("id")+"/duplicate", fields{"name": "Again"})
+		for name, value := range made.Body {
+			switch name {
+			case "id", "name", "created_at", "updated_at":
+			default:
+				if got := fmt.Sprint(copied.Body[name]); got != fmt.Sprint(value) {
+					t.Errorf("%s is %s, and was %v", name, got, value)
+				}
+			}
+		}
+	})
+}
+
+func TestWhatABroadcastSaysGoesBeforePropertiesAndNothingBeforeWhoSomebodyIs(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.must(201, "POST", "/contact-properties", fields{"key": "plan", "type": "string"})
+		list := h.list("ann@example.net")
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"properties": fields{"plan": "pro"}})
+		h.sent(list, fields{"html": "<p>{{plan}}, {{contact.plan}}, {{FIRST_NAME|you}}, {{EMAIL}}</p>", "variables": fields{"plan": "team", "FIRST_NAME": "Nobody", "EMAIL": "x@example.net"}})
+		nameless := h.sent(list, fields{"subject": "{{TITLE}}", "variables": fields{"TITLE": ""}})
+		h.finish()
+		if mails := h.Mailbox("ann@example.net"); len(mails) != 1 || !strings.Contains(mails[0].Raw, "team, pro, you, ann@example.net") {
+			t.Errorf("%v", mails)
+		}
+		if got := h.roster(nameless, ""); got != "ann failed (template_render_failed)" {
+			t.Errorf("without a subject: %s", got)
+		}
+	})
+}
