@@ -28,6 +28,9 @@ func TestAllThatFailedIsInTheFileAndAHundredInTheAnswer(t *testing.T) {
 			t.Errorf("%d lines in the file", got)
 		}
 		one := h.imported([]byte("email\nbad\n"), nil)
+		if one.Body["errors_url"] == nil {
+			t.Fatalf("no file: %s", one.Raw)
+		}
 		if got := h.file(one.Text("errors_url")); got != "row,email,message\n1,bad,Invalid email address.\n" {
 			t.Errorf("%q", got)
 		}
