@@ -171,7 +171,8 @@ func TestAnEndpointIsChanged(t *testing.T) {
 		if d := h.deliveries("")[0]; d["url"] != second.URL {
 			t.Errorf("delivery %v", d)
 		}
-		for _, wrong := range []fields{{"status": "off"}, {"enabled": "no"}, {"status": "enabled", "enabled": false}, {"events": []string{"x"}}, {"url": "nonsense"}} {
+		for _, wrong := range []fields{{"status": "off"}, {"enabled": "no"}, {"status": "enabled", "enabled": false}, {"events": []string{"x"}}, {"url": "nonsense"},
+			{"domain_ids": []string{"00000000-0000-7000-8000-000000000000"}}} {
 			h.must(400, "PATCH", "/webhooks/"+id, wrong)
 		}
 		if off := h.must(200, "PATCH", "/webhooks/"+id, fields{"enabled": false}); off.Text("status") != "disabled" || off.Text("disabled_reason") != "manual" {

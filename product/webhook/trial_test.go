@@ -35,6 +35,9 @@ func TestATestEventIsQueuedAndSigned(t *testing.T) {
 		if data, _ := sent[1].payload(t)["data"].(fields); data["bounce"] == nil {
 			t.Errorf("the sample: %s", sent[1].body)
 		}
+		if again := h.browse(202, "POST", "/webhook-deliveries/"+first.Text("id")+"/replay", nil); again.Text("test") != "true" {
+			t.Errorf("replayed: %s", again.Raw)
+		}
 		h.must(400, "POST", "/webhooks/"+id+"/test", fields{"event": "email.exploded"})
 		h.must(200, "PATCH", "/webhooks/"+id, fields{"status": "disabled"})
 		if refused := h.must(409, "POST", "/webhooks/"+id+"/test", nil); refused.Text("error", "code") != "invalid_state" || refused.Text("error", "details", "current") != "disabled" {
