@@ -55,6 +55,30 @@ func TestPeopleSeeAndEndTheirSessions(t *testing.T) {
 	})
 }
 
+func TestAPersonHasFiftySessionsAndSeesThoseThatAreGood(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		first, last := h.SignUp("olga@acme.test"), h.Browser()
+		for range 101 { // more than an address may fail
+			last = h.Browser()
+			if in := last.SignIn("olga@acme.test", accounttest.Password); in.Code != 200 {
+				t.Fatalf("%d %s", in.Code, in.Body)
+			}
+		}
+		first.Refused(401, "session_expired", "GET", "/account/sessions", nil)
+		if list := last.Must(200, "GET", "/account/sessions", nil); list.Value("total") != 50.0 {
+			t.Errorf("%v sessions, want 50", list.Value("total"))
+		}
+
+		h.Clock.Move(24 * time.Hour)
+		back := h.Browser()
+		back.SignIn("olga@acme.test", accounttest.Password)
+		if list := back.Must(200, "GET", "/account/sessions", nil); list.Value("total") != 1.0 {
+			t.Errorf("%v sessions after a day, want 1: %s", list.Value("total"), list.Body)
+		}
+	})
+}
+
 func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 	t.Parallel()
 	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {

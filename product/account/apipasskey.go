@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"unicode/utf8"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -80,7 +81,7 @@ func (s *Service) handleAddPasskey(ctx context.Context, caller api.Caller, r str
 	}
 }) (passkeyRecord, error) {
 	name := strings.TrimSpace(r.Body.Name)
-	if name == "" || len(name) > maxPasskeyName {
+	if name == "" || utf8.RuneCountInString(name) > maxPasskeyName {
 		return passkeyRecord{}, api.Invalid("name", "Must be between 1 and 60 characters.")
 	}
 	key, err := s.addPasskey(ctx, caller, r.Body.Ceremony, name, r.Body.Response)

@@ -95,6 +95,11 @@ func TestSomebodyWithAnAccountJoinsASecondWorkspace(t *testing.T) {
 			t.Errorf("joined: %s", joined.Body)
 		}
 		ann.Refused(400, "validation_error", "POST", "/account/invitations/accept", map[string]any{"token": token})
+		again := h.Browser()
+		again.SignIn("ann@b.test", accounttest.Password)
+		if got := again.Workspace(); got != owner.Workspace() {
+			t.Errorf("signs in to %s, and not where she was last", got)
+		}
 		old := *ann
 		back := ann.Must(200, "PATCH", "/auth/session", map[string]any{"workspace_id": home})
 		if back.Text("workspace.role") != "owner" {
@@ -200,6 +205,28 @@ func TestThePlanLimitsMembersAndInvitationsTogether(t *testing.T) {
 		}
 		owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "ann@b.test", "role": "admin"})
 		owner.Refused(409, "already_exists", "POST", path+"/invitations", map[string]any{"email": "olga@acme.test", "role": "admin"})
+
+		h.Clock.Move(7 * 24 * time.Hour) // nobody came
+		owner.SignIn("olga@acme.test", accounttest.Password)
+		owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "bob@b.test", "role": "viewer"})
+	})
+}
+
+func TestAPlanThatBecameSmallerIsKeptToWhenPeopleJoin(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		for _, email := range []string{"ann@b.test", "bob@b.test"} {
+			owner.Must(201, "POST", path+"/invitations", map[string]any{"email": email, "role": "viewer"})
+		}
+		if err := h.Accounts.SetPlan(context.Background(), space.ID(owner.Workspace()), plan.Free); err != nil { // two members
+			t.Fatal(err)
+		}
+		join := func(email string) map[string]any {
+			return map[string]any{"email": email, "password": accounttest.Password, "name": "X", "invite_token": h.LastLetter(email).Token("/invite/")}
+		}
+		h.Browser().Must(201, "POST", "/auth/signup", join("ann@b.test"))
+		h.Browser().Refused(402, "member_quota_exceeded", "POST", "/auth/signup", join("bob@b.test"))
 	})
 }
 
