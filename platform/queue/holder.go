@@ -2,6 +2,7 @@ package queue
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -46,6 +47,22 @@ func (h *Holder) NextIn(lane Lane) func(ctx context.Context) (due time.Time, ok 
 func (h *Holder) IsDue(ctx context.Context, lane Lane) (bool, error) {
 	due, ok, err := h.NextIn(lane)(ctx)
 	return err == nil && ok && !due.After(h.world.Clock.Now()), err
+}
+
+// Claim leases what is due in a lane, in a transaction of its own.
+func (h *Holder) Claim(ctx context.Context, lane Lane, lasting time.Duration, limit int) (items []Item, err error) {
+	if due, err := h.IsDue(ctx, lane); err != nil || !due {
+		return nil, err
+	}
+	lease := h.Lease(lasting)
+	err = h.db.Write(ctx, func(tx *db.Tx) (err error) {
+		items, err = Claim(tx, lane, lease, limit)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("claim %s: %w", lane, err)
+	}
+	return items, nil
 }
 
 // Resume frees, once, what was held under the name before this process began, however that ended. It comes before the first claim: if all that

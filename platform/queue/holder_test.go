@@ -18,11 +18,8 @@ func TestAHolderSeesWhatIsDueAndTakesBackOnceWhatItHeldBefore(t *testing.T) {
 		}
 		claimed := func(h *queue.Holder) int {
 			t.Helper()
-			var items []queue.Item
-			if err := d.Write(t.Context(), func(tx *db.Tx) (err error) {
-				items, err = queue.Claim(tx, lane, h.Lease(time.Hour), 10)
-				return err
-			}); err != nil {
+			items, err := h.Claim(t.Context(), lane, time.Hour, 10)
+			if err != nil {
 				t.Fatal(err)
 			}
 			return len(items)

@@ -54,35 +54,8 @@ type letter struct {
 
 // postMails claims queued mails, hands them to the postman, and settles.
 func (s *Service) postMails(ctx context.Context) (bool, error) {
-	if due, err := s.holder.IsDue(ctx, Lane); err != nil || !due {
-		return false, err
-	}
-	var items []queue.Item
-	lease := s.holder.Lease(mailLease)
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		items, err = queue.Claim(tx, Lane, lease, mailBatch)
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("claim %s: %w", Lane, err)
-	}
-	for _, item := range items {
-		posted := s.postMail(ctx, item)
-		err := s.db.Write(ctx, func(tx *db.Tx) error {
-			if posted != nil && item.Claims < maxMailTries {
-				_, err := queue.Postpone(tx, item, tx.Now().Add(mailRetry))
-				return err
-			}
-			return queue.Finish(tx, item.ID)
-		})
-		if err != nil {
-			return false, fmt.Errorf("settle %s: %w", Lane, err)
-		}
-		if posted != nil {
-			s.world.Log.Error("account mail not posted", "queue_item", item.ID, "tries", item.Claims, "error", posted)
-		}
-	}
-	return len(items) > 0, nil
+	return s.holder.Run(ctx, queue.Errand{Lane: Lane, Lease: mailLease, Batch: mailBatch, Retry: mailRetry, Tries: maxMailTries, Do: s.postMail,
+		Failing: "account mail not posted"})
 }
 
 func (s *Service) postMail(ctx context.Context, item queue.Item) error {

@@ -13,35 +13,8 @@ import (
 
 // stepConfirmations hands in letters that wait. A letter has the id of its queue item as its key, so none is handed in twice.
 func (s *Service) stepConfirmations(ctx context.Context) (bool, error) {
-	if due, ok, err := s.nextIn(ctx, ConfirmationLane); err != nil || !ok || due.After(s.world.Clock.Now()) {
-		return false, err
-	}
-	var items []queue.Item
-	token := int64(s.world.Uint64() >> 1)
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		items, err = queue.Claim(tx, ConfirmationLane, queue.Lease{Owner: s.parts.Node + "/audience", For: askLease, Token: token}, askBatch)
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("claim %s: %w", ConfirmationLane, err)
-	}
-	for _, item := range items {
-		handed := s.handIn(ctx, item)
-		err := s.db.Write(ctx, func(tx *db.Tx) error {
-			if handed != nil && item.Claims < maxAskTries {
-				_, err := queue.Postpone(tx, item, tx.Now().Add(askRetry))
-				return err
-			}
-			return queue.Finish(tx, item.ID)
-		})
-		if err != nil {
-			return false, fmt.Errorf("settle %s: %w", ConfirmationLane, err)
-		}
-		if handed != nil {
-			s.world.Log.Warn("confirmation not sent", "queue_item", item.ID, "tries", item.Claims, "error", handed)
-		}
-	}
-	return len(items) > 0, nil
+	return s.holder.Run(ctx, queue.Errand{Lane: ConfirmationLane, Lease: askLease, Batch: askBatch, Retry: askRetry, Tries: maxAskTries, Do: s.handIn,
+		Failing: "confirmation not sent"})
 }
 
 // handIn sends one letter, if the person is still waiting for it.

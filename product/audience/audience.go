@@ -17,6 +17,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/blob"
 	"postrider/platform/db"
+	"postrider/platform/queue"
 	"postrider/platform/seal"
 	"postrider/platform/space"
 	"postrider/product/account"
@@ -153,15 +154,16 @@ type Parts struct {
 
 // Service keeps audiences.
 type Service struct {
-	world world.World
-	db    *db.DB
-	parts Parts
+	world  world.World
+	db     *db.DB
+	parts  Parts
+	holder *queue.Holder // of the leases on imports, letters and erasures
 }
 
 // New returns the service of one process.
 func New(w world.World, d *db.DB, parts Parts) *Service {
 	parts.BaseURL = strings.TrimRight(parts.BaseURL, "/")
-	return &Service{world: w, db: d, parts: parts}
+	return &Service{world: w, db: d, parts: parts, holder: queue.NewHolder(w, d, parts.Node+"/audience")}
 }
 
 // Count returns how many contacts a workspace has.

@@ -107,10 +107,11 @@ func (s *Service) erase(ctx context.Context, ws space.ID, name string) (e erasur
 
 // stepErasure forgets some more of what is kept about the person who has waited longest.
 func (s *Service) stepErasure(ctx context.Context) (bool, error) {
-	item, ok, err := s.claim(ctx, ErasureLane, erasureLease)
-	if err != nil || !ok {
+	items, err := s.holder.Claim(ctx, ErasureLane, erasureLease, 1)
+	if err != nil || len(items) == 0 {
 		return false, err
 	}
+	item := items[0]
 	left, err := s.forget(ctx, item)
 	if err != nil {
 		s.world.Log.Error("erasure interrupted", "erasure", item.ID, "error", err)

@@ -31,10 +31,11 @@ var errTooManyRows = fmt.Errorf("the file has more than %d rows; cut it into sev
 // stepImport imports some rows of the import that has waited longest. Every batch moves the place in the file in the transaction of
 // its contacts, so a crash repeats nothing and loses nothing.
 func (s *Service) stepImport(ctx context.Context) (bool, error) {
-	item, ok, err := s.claim(ctx, ImportLane, importLease)
-	if err != nil || !ok {
+	items, err := s.holder.Claim(ctx, ImportLane, importLease, 1)
+	if err != nil || len(items) == 0 {
 		return false, err
 	}
+	item := items[0]
 	done, err := s.workOff(ctx, ImportID(item.ID))
 	if err != nil {
 		s.world.Log.Error("import interrupted", "import", item.ID, "tries", item.Claims, "error", err)
@@ -50,34 +51,6 @@ func (s *Service) stepImport(ctx context.Context) (bool, error) {
 		_, err := queue.Postpone(tx, item, tx.Now())
 		return err
 	})
-}
-
-// claim leases the item of a lane that is due first.
-func (s *Service) claim(ctx context.Context, lane queue.Lane, lease time.Duration) (item queue.Item, ok bool, err error) {
-	due, ok, err := s.nextIn(ctx, lane)
-	if err != nil || !ok || due.After(s.world.Clock.Now()) {
-		return item, false, err
-	}
-	token := int64(s.world.Uint64() >> 1)
-	err = s.db.Write(ctx, func(tx *db.Tx) error {
-		items, err := queue.Claim(tx, lane, queue.Lease{Owner: s.parts.Node + "/audience", For: lease, Token: token}, 1)
-		if ok = len(items) == 1; ok {
-			item = items[0]
-		}
-		return err
-	})
-	if err != nil {
-		return item, false, fmt.Errorf("claim %s: %w", lane, err)
-	}
-	return item, ok, nil
-}
-
-func (s *Service) nextIn(ctx context.Context, lane queue.Lane) (due time.Time, ok bool, err error) {
-	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		due, ok, err = queue.NextDue(tx, lane)
-		return err
-	})
-	return due, ok, err
 }
 
 // workOff imports the next batches and tells whether the import has ended.

@@ -20,8 +20,7 @@ const (
 // Workers returns what has to be done again and again.
 func (s *Service) Workers() []queue.Worker {
 	lane := func(name string, lane queue.Lane, step func(context.Context) (bool, error)) queue.Worker {
-		return queue.Worker{Name: name, Step: step, Topics: []string{lane.Topic()}, Every: idleLook,
-			Next: func(ctx context.Context) (time.Time, bool, error) { return s.nextIn(ctx, lane) }}
+		return queue.Worker{Name: name, Step: step, Topics: []string{lane.Topic()}, Every: idleLook, Next: s.holder.NextIn(lane)}
 	}
 	return []queue.Worker{
 		lane("contact imports", ImportLane, s.stepImport),

@@ -132,18 +132,15 @@ type Parts struct {
 
 // Service sends broadcasts.
 type Service struct {
-	world world.World
-	db    *db.DB
-	parts Parts
-	// owner is under whose name this process leases broadcasts.
-	owner string
-	// started is whether what the process held before it stopped was taken back. Only Step touches it.
-	started bool
+	world  world.World
+	db     *db.DB
+	parts  Parts
+	holder *queue.Holder // of the leases on broadcasts
 }
 
 // New returns the service of one process.
 func New(w world.World, d *db.DB, parts Parts) *Service {
-	return &Service{world: w, db: d, parts: parts, owner: parts.Node + "/broadcast"}
+	return &Service{world: w, db: d, parts: parts, holder: queue.NewHolder(w, d, parts.Node+"/broadcast")}
 }
 
 // Uses returns what broadcasts need a list, a segment or a topic for: those that have not ended.

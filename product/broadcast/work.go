@@ -3,7 +3,6 @@ package broadcast
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"postrider/platform/db"
@@ -26,35 +25,22 @@ const (
 // Workers returns what has to be done again and again.
 func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{
-		{Name: "broadcasts", Step: s.Step, Topics: []string{Lane.Topic()}, Every: idleLook, Next: s.Next},
+		{Name: "broadcasts", Step: s.Step, Topics: []string{Lane.Topic()}, Every: idleLook, Next: s.holder.NextIn(Lane)},
 		{Name: "broadcast leases", Step: s.freeLeases, Every: lease / 2},
 	}
-}
-
-// Next tells when a broadcast has something to do.
-func (s *Service) Next(ctx context.Context) (due time.Time, ok bool, err error) {
-	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		due, ok, err = queue.NextDue(tx, Lane)
-		return err
-	})
-	return due, ok, err
 }
 
 // Step moves the broadcast on that has waited longest, by some pages. Every page is a transaction of its own and says in the rows it
 // changes what it has done, so a crash between any two repeats nothing and loses nothing.
 func (s *Service) Step(ctx context.Context) (bool, error) {
-	if err := s.takeBack(ctx); err != nil {
+	if err := s.holder.Resume(ctx); err != nil {
 		return false, err
 	}
-	due, ok, err := s.Next(ctx)
-	if err != nil || !ok || due.After(s.world.Clock.Now()) {
+	items, err := s.holder.Claim(ctx, Lane, lease, 1)
+	if err != nil || len(items) == 0 {
 		return false, err
 	}
-	item, ok, err := s.claim(ctx)
-	if err != nil || !ok {
-		return false, err
-	}
-	var again bool
+	item, again := items[0], false
 	for range stepPages {
 		if again, err = s.advance(ctx, item); err != nil || !again {
 			break
@@ -66,19 +52,6 @@ func (s *Service) Step(ctx context.Context) (bool, error) {
 	return true, s.settle(ctx, item, err != nil)
 }
 
-// takeBack frees what this node held before it stopped, however it stopped.
-func (s *Service) takeBack(ctx context.Context) error {
-	if s.started {
-		return nil
-	}
-	err := s.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := queue.ReleaseOwner(tx, s.owner)
-		return err
-	})
-	s.started = err == nil
-	return err
-}
-
 // freeLeases frees the broadcasts of nodes that vanished.
 func (s *Service) freeLeases(ctx context.Context) (bool, error) {
 	return false, s.db.Write(ctx, func(tx *db.Tx) error {
@@ -88,21 +61,6 @@ func (s *Service) freeLeases(ctx context.Context) (bool, error) {
 		}
 		return err
 	})
-}
-
-func (s *Service) claim(ctx context.Context) (item queue.Item, ok bool, err error) {
-	token := int64(s.world.Uint64() >> 1)
-	err = s.db.Write(ctx, func(tx *db.Tx) error {
-		items, err := queue.Claim(tx, Lane, queue.Lease{Owner: s.owner, For: lease, Token: token}, 1)
-		if ok = len(items) == 1; ok {
-			item = items[0]
-		}
-		return err
-	})
-	if err != nil {
-		return item, false, fmt.Errorf("claim a broadcast: %w", err)
-	}
-	return item, ok, nil
 }
 
 // settle ends the work of an item, or puts it off until there is more to do. It looks at the broadcast again: somebody may have

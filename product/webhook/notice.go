@@ -81,35 +81,8 @@ func (s *Service) notify(tx *db.Tx, e *Endpoint, write func(*Endpoint) (subject,
 
 // postNotices claims queued mails, hands them to the postman, and settles.
 func (s *Service) postNotices(ctx context.Context) (bool, error) {
-	if due, ok, err := s.nextIn(ctx, NoticeLane); err != nil || !ok || due.After(s.world.Clock.Now()) {
-		return false, err
-	}
-	var items []queue.Item
-	token := int64(s.world.Uint64() >> 1)
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		items, err = queue.Claim(tx, NoticeLane, queue.Lease{Owner: s.owner, For: noticeLease, Token: token}, noticeBatch)
-		return err
-	})
-	if err != nil {
-		return false, fmt.Errorf("claim %s: %w", NoticeLane, err)
-	}
-	for _, item := range items {
-		posted := s.postNotice(ctx, item)
-		err := s.db.Write(ctx, func(tx *db.Tx) error {
-			if posted != nil && item.Claims < maxNoticeTries {
-				_, err := queue.Postpone(tx, item, tx.Now().Add(noticeRetry))
-				return err
-			}
-			return queue.Finish(tx, item.ID)
-		})
-		if err != nil {
-			return false, fmt.Errorf("settle %s: %w", NoticeLane, err)
-		}
-		if posted != nil {
-			s.world.Log.Error("webhook notice not posted", "queue_item", item.ID, "tries", item.Claims, "error", posted)
-		}
-	}
-	return len(items) > 0, nil
+	return s.holder.Run(ctx, queue.Errand{Lane: NoticeLane, Lease: noticeLease, Batch: noticeBatch, Retry: noticeRetry, Tries: maxNoticeTries, Do: s.postNotice,
+		Failing: "webhook notice not posted"})
 }
 
 func (s *Service) postNotice(ctx context.Context, item queue.Item) error {

@@ -147,7 +147,7 @@ type Service struct {
 	config    Config
 	catalogue catalogue
 	client    *httpout.Client
-	owner     string // of the leases on endpoints
+	holder    *queue.Holder // of the leases on endpoints
 	// doubtful are claims whose commit was not answered. Only Step uses it.
 	doubtful []int64
 
@@ -155,7 +155,6 @@ type Service struct {
 	desk    *desk
 	wake    chan struct{} // buffered; receives when an outcome waits or an endpoint has changed
 	running sync.WaitGroup
-	started bool // owned by Step: what an earlier run of this node held has been taken back
 }
 
 // New returns the service of one process.
@@ -167,7 +166,7 @@ func New(w world.World, d *db.DB, parts Parts, config Config) *Service {
 		config.Timeout = defaultTimeout
 	}
 	client := httpout.New(httpout.Config{Policy: config.Policy, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock, Timeout: config.Timeout})
-	return &Service{world: w, db: d, parts: parts, config: config, catalogue: readCatalogue(), client: client, owner: "webhook/" + config.Node,
+	return &Service{world: w, db: d, parts: parts, config: config, catalogue: readCatalogue(), client: client, holder: queue.NewHolder(w, d, "webhook/"+config.Node),
 		desk: newDesk(config.MaxInFlight), wake: make(chan struct{}, 1)}
 }
 

@@ -30,28 +30,14 @@ func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{
 		{Name: "webhooks", Step: s.Step, Topics: []string{Lane.Topic()}, Wake: s.wake, Every: idleLook, Next: s.next},
 		{Name: "webhook leases", Step: s.renewLeases, Every: renewEvery},
-		{Name: "webhook notices", Step: s.postNotices, Topics: []string{NoticeLane.Topic()}, Every: idleLook,
-			Next: func(ctx context.Context) (time.Time, bool, error) { return s.nextIn(ctx, NoticeLane) }},
+		{Name: "webhook notices", Step: s.postNotices, Topics: []string{NoticeLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(NoticeLane)},
 		{Name: "webhook sweep", Step: s.sweep, Every: sweepEvery, Gentle: true},
 	}
 }
 
-// takeBack frees what this node held before it stopped, however it stopped. The first step begins with it.
-func (s *Service) takeBack(ctx context.Context) error {
-	if s.started {
-		return nil
-	}
-	err := s.db.Write(ctx, func(tx *db.Tx) error {
-		_, err := queue.ReleaseOwner(tx, s.owner)
-		return err
-	})
-	s.started = err == nil
-	return err
-}
-
 // Step settles posts that are done, looks after the lines of this process, claims endpoints that are due, and begins new posts.
 func (s *Service) Step(ctx context.Context) (bool, error) {
-	if err := s.takeBack(ctx); err != nil {
+	if err := s.holder.Resume(ctx); err != nil {
 		return false, err
 	}
 	claims, err := s.turn(ctx)
@@ -98,16 +84,16 @@ func (s *Service) turn(ctx context.Context) (int, error) {
 	outcomes, looks := s.desk.collect(now)
 	room := s.desk.room()
 	if len(outcomes) == 0 && len(looks) == 0 && len(s.doubtful) == 0 {
-		if due, ok, err := s.nextIn(ctx, Lane); err != nil || room <= 0 || !ok || due.After(now) {
+		if due, err := s.holder.IsDue(ctx, Lane); err != nil || room <= 0 || !due {
 			return 0, err
 		}
 	}
 	var lines []seen
 	var claimed []queue.Item
-	token := int64(s.world.Uint64() >> 1)
+	lease := s.holder.Lease(leaseFor)
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
 		claimed = nil
-		if err := queue.ReleaseClaims(tx, s.owner, s.doubtful...); err != nil {
+		if err := queue.ReleaseClaims(tx, s.holder.Name, s.doubtful...); err != nil {
 			return err
 		}
 		if lines, err = s.settleAndLook(tx, outcomes, looks); err != nil {
@@ -115,13 +101,13 @@ func (s *Service) turn(ctx context.Context) (int, error) {
 		}
 		// Claims come last: a claim waits for nobody, and nothing after it does, so no two transactions wait for each other.
 		if room > 0 {
-			claimed, err = queue.Claim(tx, Lane, queue.Lease{Owner: s.owner, For: leaseFor, Token: token}, room)
+			claimed, err = queue.Claim(tx, Lane, lease, room)
 		}
 		return err
 	})
 	if err != nil {
 		s.desk.putBack(outcomes)
-		s.doubtful = append(s.doubtful, token)
+		s.doubtful = append(s.doubtful, lease.Token)
 		return 0, fmt.Errorf("settle %d webhook posts: %w", len(outcomes), err)
 	}
 	s.doubtful = nil
@@ -131,25 +117,17 @@ func (s *Service) turn(ctx context.Context) (int, error) {
 
 // next returns when there is something to do for Step.
 func (s *Service) next(ctx context.Context) (time.Time, bool, error) {
-	due, ok, err := s.nextIn(ctx, Lane)
+	due, ok, err := s.holder.NextIn(Lane)(ctx)
 	if at, some := s.desk.nextLook(s.world.Clock.Now()); some && (!ok || at.Before(due)) {
 		due, ok = at, true
 	}
 	return due, ok, err
 }
 
-func (s *Service) nextIn(ctx context.Context, lane queue.Lane) (due time.Time, ok bool, err error) {
-	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		due, ok, err = queue.NextDue(tx, lane)
-		return err
-	})
-	return due, ok, err
-}
-
 // renewLeases keeps the endpoints of this node, and frees those of nodes that vanished.
 func (s *Service) renewLeases(ctx context.Context) (bool, error) {
 	return false, s.db.Write(ctx, func(tx *db.Tx) error {
-		if err := queue.Renew(tx, s.owner, leaseFor); err != nil {
+		if err := queue.Renew(tx, s.holder.Name, leaseFor); err != nil {
 			return err
 		}
 		freed, err := queue.ReleaseExpired(tx)
@@ -185,7 +163,7 @@ func (s *Service) Drain(ctx context.Context) error {
 	defer done()
 	err := s.db.Write(writing, func(tx *db.Tx) error {
 		_, settled := s.settleAndLook(tx, outcomes, nil)
-		_, released := queue.ReleaseOwner(tx, s.owner)
+		_, released := queue.ReleaseOwner(tx, s.holder.Name)
 		return errors.Join(settled, released)
 	})
 	if err != nil {
