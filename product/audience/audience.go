@@ -6,7 +6,7 @@
 //	Owns     contact, contact_total, contact_search, audience_list, list_contact, topic, contact_topic, contact_property, contact_value,
 //	         segment, segment_contact, contact_import, contact_import_error, contact_erasure
 //	Follows  suppression.added, suppression.removed, email.accepted, email.opened, email.clicked
-//	Queues   contact imports, confirmations, erasures
+//	Queues   contact imports, confirmations, erasures, discards
 //	Emits    contact.created, .updated, .deleted, .confirmed, .unsubscribed, import.completed, import.failed
 package audience
 

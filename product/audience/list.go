@@ -170,31 +170,17 @@ func (s *Service) checkTemplate(tx *db.Tx, before, after List) error {
 // deleteList removes a list and who is on it, but no contact. The memberships of a large list go in steps: a list that nobody can
 // find any more keeps the rest out of sight.
 func (s *Service) deleteList(ctx context.Context, ws space.ID, id string) error {
-	var gone List
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if gone, err = lists.lock(tx, ws, id); err != nil {
-			return err
+	return s.discard(ctx, ws, aList, func(tx *db.Tx) (int64, error) {
+		gone, err := lists.lock(tx, ws, id)
+		if err != nil {
+			return 0, err
 		}
 		if err := s.free(tx, ws, id); err != nil {
-			return err
+			return 0, err
 		}
-		return deleteNamed(tx, ws, lists.table, id)
+		return gone.Number, deleteNamed(tx, ws, lists.table, id)
 	})
-	for more := err == nil; more && err == nil; {
-		err = s.db.Write(ctx, func(tx *db.Tx) error {
-			left, err := deleteMembers(tx, gone.Number, deleteBatch)
-			if err != nil {
-				return err
-			}
-			more = len(left) == deleteBatch
-			return s.recount(tx, ws, left)
-		})
-	}
-	return err
 }
-
-// deleteBatch keeps the transactions short that remove what belonged to something.
-const deleteBatch = 1000
 
 // free refuses to delete what segments, or slices above, still use.
 func (s *Service) free(tx *db.Tx, ws space.ID, idOrKey string) error {

@@ -3,7 +3,6 @@ package audience
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -124,17 +123,16 @@ func (s *Service) updateProperty(ctx context.Context, ws space.ID, id string, bo
 
 // deleteProperty removes a property and all its values. Many values go in steps.
 func (s *Service) deleteProperty(ctx context.Context, ws space.ID, id string) error {
-	var gone Property
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if gone, err = properties.lock(tx, ws, id); err != nil {
-			return err
+	return s.discard(ctx, ws, aProperty, func(tx *db.Tx) (int64, error) {
+		gone, err := properties.lock(tx, ws, id)
+		if err != nil {
+			return 0, err
 		}
 		if err := s.free(tx, ws, gone.Key); err != nil {
-			return err
+			return 0, err
 		}
-		return deleteNamed(tx, ws, properties.table, id)
+		return gone.Number, deleteNamed(tx, ws, properties.table, id)
 	})
-	return errors.Join(err, s.deleteInSteps(ctx, err == nil, "contact_value", "property", gone.Number))
 }
 
 // readValue reads a value of a type from JSON, and says what is wrong with it, if anything is.

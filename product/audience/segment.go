@@ -217,17 +217,16 @@ func (s *Service) counted(ctx context.Context, ws space.ID, id string) (g Segmen
 
 // deleteSegment removes a segment. Those that were put in by hand go in steps.
 func (s *Service) deleteSegment(ctx context.Context, ws space.ID, id string) error {
-	var gone Segment
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if gone, err = segments.lock(tx, ws, id); err != nil {
-			return err
+	return s.discard(ctx, ws, aSegment, func(tx *db.Tx) (int64, error) {
+		gone, err := segments.lock(tx, ws, id)
+		if err != nil {
+			return 0, err
 		}
 		if err := s.free(tx, ws, id); err != nil {
-			return err
+			return 0, err
 		}
-		return deleteNamed(tx, ws, segments.table, id)
+		return gone.Number, deleteNamed(tx, ws, segments.table, id)
 	})
-	return errors.Join(err, s.deleteInSteps(ctx, err == nil, "segment_contact", "segment", gone.Number))
 }
 
 // putIn puts contacts into a segment and tells of those who were not in it yet. It returns how many they were.

@@ -2,7 +2,6 @@ package audience
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"postrider/platform/api"
@@ -136,29 +135,16 @@ func (s *Service) updateTopic(ctx context.Context, ws space.ID, id string, body 
 
 // deleteTopic removes a topic and what was said about it. What was said by many goes in steps.
 func (s *Service) deleteTopic(ctx context.Context, ws space.ID, id string) error {
-	var gone Topic
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if gone, err = topics.lock(tx, ws, id); err != nil {
-			return err
+	return s.discard(ctx, ws, aTopic, func(tx *db.Tx) (int64, error) {
+		gone, err := topics.lock(tx, ws, id)
+		if err != nil {
+			return 0, err
 		}
 		if err := s.free(tx, ws, id); err != nil {
-			return err
+			return 0, err
 		}
-		return deleteNamed(tx, ws, topics.table, id)
+		return gone.Number, deleteNamed(tx, ws, topics.table, id)
 	})
-	return errors.Join(err, s.deleteInSteps(ctx, err == nil, "contact_topic", "topic", gone.Number))
-}
-
-// deleteInSteps removes what a table has of something that is gone.
-func (s *Service) deleteInSteps(ctx context.Context, begin bool, table, column string, number int64) (err error) {
-	for more := begin; more && err == nil; {
-		err = s.db.Write(ctx, func(tx *db.Tx) error {
-			n, err := deleteSome(tx, table, column, number, deleteBatch)
-			more = n == deleteBatch
-			return err
-		})
-	}
-	return err
 }
 
 // topicRecord is a topic on the wire.

@@ -26,6 +26,7 @@ func (s *Service) Workers() []queue.Worker {
 		lane("contact imports", ImportLane, s.stepImport),
 		lane("confirmations", ConfirmationLane, s.stepConfirmations),
 		lane("erasures", ErasureLane, s.stepErasure),
+		lane("discards", DiscardLane, s.stepDiscards),
 		{Name: "import errors", Step: s.sweep, Every: sweepEvery},
 	}
 }
