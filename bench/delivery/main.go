@@ -106,9 +106,9 @@ func startPostfix(ctx context.Context, sinkPort, concurrency int) (server, func(
 	if err != nil {
 		return server{}, nil, err
 	}
-	settings := fmt.Sprintf("smtpd_milters = inet:%s\nrelayhost = [127.0.0.1]:%d\ndisable_dns_lookups = yes\n"+
+	settings := fmt.Sprintf("smtpd_milters = unix:%s\nrelayhost = [127.0.0.1]:%d\ndisable_dns_lookups = yes\n"+
 		"default_destination_concurrency_limit = %d\ninitial_destination_concurrency = %d\nsmtp_destination_concurrency_limit = %d\n",
-		signer.Address, sinkPort, concurrency, concurrency, concurrency)
+		signer.Socket, sinkPort, concurrency, concurrency, concurrency)
 	postfix, err := measure.StartPostfix(ctx, settings)
 	if err != nil {
 		signer.Stop()
