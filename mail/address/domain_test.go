@@ -48,6 +48,16 @@ func TestNamesThatCannotReceiveMailAreRefused(t *testing.T) {
 	}
 }
 
+func TestWhoLooksForADomainMayWriteItAnyWay(t *testing.T) {
+	t.Parallel()
+	for asked, want := range map[string]string{"Acme.TEST.": "acme.test", "BÜCHER.example": "xn--bcher-kva.example", "xn--bcher-kva.example": "xn--bcher-kva.example",
+		"No Domain": "no domain", "": ""} {
+		if got := address.AskedDomain(asked); got != want {
+			t.Errorf("%q is looked for as %q, want %q", asked, got, want)
+		}
+	}
+}
+
 func TestUnicodeDomainUndoesParseDomain(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"example.test", "bücher.test", "例子.test", "παράδειγμα.δοκιμή", "مثال.test"} {
