@@ -33,6 +33,8 @@ type Browser struct {
 	base string
 	// before is what the page said when something was pressed, until something is waited for.
 	before string
+	// plain says that pages run no scripts.
+	plain bool
 
 	mu sync.Mutex
 	// complaints are errors of the console and violations of the content policy; requests are the addresses that were asked, stopped those of them
@@ -164,13 +166,23 @@ func (b *Browser) Set(name, value string) {
 	b.Eval(fmt.Sprintf(`(e => { if (e.type === "checkbox" || e.type === "radio") e.checked = %[2]s === "true"; else e.value = %[2]s; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); })(document.querySelector('main [name=%[1]q], dialog[open] [name=%[1]q]'))`, name, quoted))
 }
 
-// Press clicks the button or link that says this. What follows has to be waited for.
+// leaves is true of an element whose press opens another page in this window, where no script comes in between.
+const leaves = `(e => e.matches("a[href]:not([href^='#'], [target], [download])") || e.matches("button[type=submit], button:not([type])") && e.form && !e.formTarget && !e.form.target)`
+
+// Press clicks the button or link that says this. What follows has to be waited for, except where pages run no scripts: there the next page
+// is there when Press returns, because what is typed into the old one in the meantime would be lost.
 func (b *Browser) Press(text string) {
 	b.t.Helper()
 	quoted, _ := json.Marshal(text)
 	find := fmt.Sprintf(`[...document.querySelectorAll("main button, main a, main summary, dialog[open] button")].find(e => e.checkVisibility() && e.innerText.trim() === %s)`, quoted)
 	b.Wait(loaded + " && " + find)
-	b.before = b.Eval("(e => { const before = document.body.innerText; e.click(); return before; })(" + find + ")")
+	next := b.plain && b.Eval(leaves+"("+find+")") == "true"
+	before := b.Eval("(e => { const before = document.body.innerText; window.pressed = true; e.click(); return before; })(" + find + ")")
+	if next {
+		b.Wait("!window.pressed && " + loaded)
+		return
+	}
+	b.before = before
 }
 
 // Keys types keys into whatever has the focus.
@@ -225,6 +237,7 @@ func (b *Browser) Resize(width int64) {
 // Scripts lets pages run scripts or not, from the next one on.
 func (b *Browser) Scripts(run bool) {
 	b.t.Helper()
+	b.plain = !run
 	b.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
 		_, err := cdp.Call(ctx, t, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !run})
 		return err
