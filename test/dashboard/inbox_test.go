@@ -78,6 +78,20 @@ func TestInboxIsTriedReadAndMarked(t *testing.T) {
 	o.Wait(`document.querySelectorAll("tr.unread").length === 3`)
 }
 
+func TestWhatCameWhileTheListWasOutOfSightIsTold(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	o.open("/inbox")
+	o.Wait(`document.querySelector("#news")`)
+	sight := func(hidden bool) {
+		o.Eval(fmt.Sprintf(`(() => { Object.defineProperty(document, "hidden", {value: %t, configurable: true}); document.dispatchEvent(new Event("visibilitychange")); })()`, hidden))
+	}
+	sight(true)
+	o.call("POST", "/emails/receiving", map[string]any{"from": "reader@example.net", "to": []string{"support@acme.test"}, "subject": "Question", "text": "Hi"})
+	sight(false)
+	o.See("1 new. Show it")
+}
+
 func TestHostileMessageThatCameOverSMTPShowsNothingButItsPixelsAndIsAnswered(t *testing.T) {
 	t.Parallel()
 	o := begin(t)

@@ -70,12 +70,26 @@ if (lively) {
     if (again) soon(again);
   };
   const soon = (/** @type {number} */ wait) => { if (!timer) timer = window.setTimeout(() => { timer = 0; refresh(); }, wait); };
+  const bars = () => /** @type {HTMLElement[]} */ ([...document.querySelectorAll("[data-news]")]);
+  const tell = (/** @type {HTMLElement} */ bar) => {
+    bar.hidden = false;
+    bar.textContent = news === 1 ? "1 new. Show it" : `${news} new. Show them`;
+  };
+  const rows = (/** @type {Document} */ page) => [...page.querySelectorAll("#results tbody tr")].map((row) => row.querySelector("a[href]")?.getAttribute("href"));
+  // What came before we listened, while the page was on its way or out of sight, is in the list as it is now and not in ours.
+  const missed = async () => {
+    const url = location.href, page = await read(url).catch(() => null), shown = new Set(rows(document));
+    if (!page || location.href !== url) return;
+    const more = rows(page).filter((row) => !shown.has(row)).length;
+    if (more <= news) return;
+    news = more;
+    bars().forEach(tell);
+  };
   const heard = (/** @type {MessageEvent} */ event) => {
-    for (const bar of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-news]"))) {
+    for (const bar of bars()) {
       if (!bar.dataset.news?.split(" ").some((type) => event.data.includes(`"${type}"`))) continue;
       news++;
-      bar.hidden = false;
-      bar.textContent = news === 1 ? "1 new. Show it" : `${news} new. Show them`;
+      tell(bar);
     }
     const wanted = [...document.querySelectorAll("[data-live]")].some((element) => event.data.includes(element.getAttribute("data-live") ?? ""));
     if (!wanted) return;
@@ -87,7 +101,11 @@ if (lively) {
   const open = () => {
     stream?.close();
     stream = new EventSource("/v1/events/stream");
-    stream.onopen = () => { state(true); if (document.querySelector("[data-live]")) refresh(); }; // what happened before we listened
+    stream.onopen = () => {
+      state(true);
+      if (document.querySelector("[data-live]")) refresh(); // what happened before we listened
+      if (bars().length) missed();
+    };
     stream.onerror = () => {
       state(false);
       if (stream?.readyState === EventSource.CLOSED) setTimeout(() => { if (!document.hidden) open(); }, 5000); // refused, after which browsers do not try again
