@@ -139,6 +139,7 @@ func TestFiveFullMailboxesInAMonthSuppress(t *testing.T) {
 		if added := fail("ann@example.net", id(), id(), id()); len(added) != 0 || h.stopped(ask(h.Workspace, "ann@example.net", false)) != "-" {
 			t.Fatalf("suppressed after four: %+v", added)
 		}
+		h.sweep() // forgets what was a month ago, and nothing else
 		last := id()
 		added := fail("ann@EXAMPLE.net", last)
 		if len(added) != 1 || !added[0].Created || added[0].Reason != suppression.Bounce || added[0].EmailID != last {
@@ -160,6 +161,62 @@ func TestFiveFullMailboxesInAMonthSuppress(t *testing.T) {
 			}
 			return err
 		})
+	})
+}
+
+func TestWhoSubscribesAgainTakesBackTheirOwnNoAndNothingElse(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.suppress("ann@example.net", fields{"reason": "unsubscribe"})
+		h.suppress("bob@example.net", fields{"reason": "complaint"})
+		h.suppress("eve@example.net", nil)
+
+		h.write(func(tx *db.Tx) error {
+			return h.list.Resubscribe(tx, h.Workspace, []string{"Ann@example.net", "bob@example.net", "eve@example.net", "zoe@example.net"})
+		})
+
+		got := h.stopped(ask(h.Workspace, "ann@example.net", true), ask(h.Workspace, "bob@example.net", true), ask(h.Workspace, "eve@example.net", true))
+		if got != "- complaint manual" {
+			t.Errorf("stopped: %s", got)
+		}
+		if total := h.must(200, "GET", "/suppressions", nil).Text("total"); total != "2" || h.news(id) != "added removed" {
+			t.Errorf("%s entries, events: %s", total, h.news(id))
+		}
+	})
+}
+
+func TestAnAddressThatIsForgottenIsStillNotMailed(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.suppress("Ann@example.net", fields{"note": "Ann asked by phone."})
+		for range 2 {
+			h.write(func(tx *db.Tx) error {
+				forgotten, err := h.list.Erase(tx, h.Workspace, "ann@EXAMPLE.net")
+				if string(forgotten) != id {
+					t.Errorf("forgot %q", forgotten)
+				}
+				return err
+			})
+		}
+		again := h.must(200, "POST", "/suppressions", fields{"email": "ann@example.net", "reason": "complaint"})
+		if again.Text("id") != id || again.Text("reason") != "complaint" || h.stopped(ask(h.Workspace, "ann@example.net", false)) != "complaint" {
+			t.Errorf("%s", again.Raw)
+		}
+		for _, path := range []string{"/suppressions", "/suppressions/" + id, "/suppressions/ann@example.net"} {
+			answer := h.must(200, "GET", path, nil)
+			if text := strings.ToLower(string(answer.Raw)); strings.Contains(text, "ann") || strings.Contains(text, "example.net") {
+				t.Errorf("%s still says who it was: %s", path, answer.Raw)
+			}
+		}
+		for _, search := range []string{"ann", "@example.net"} {
+			if found := h.must(200, "GET", "/suppressions?search="+search, nil); found.Text("total") != "0" {
+				t.Errorf("%s finds %s", search, found.Raw)
+			}
+		}
+		gone := h.must(200, "DELETE", "/suppressions/ann@example.net", nil)
+		if gone.Text("id") != id || h.stopped(ask(h.Workspace, "ann@example.net", true)) != "-" {
+			t.Errorf("%s", gone.Raw)
+		}
 	})
 }
 

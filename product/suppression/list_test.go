@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"postrider/app/apptest"
+	"postrider/platform/db"
 	"postrider/product/plan"
 	"postrider/product/suppression"
 )
@@ -259,11 +261,58 @@ func TestExpiredEntriesAreAbsent(t *testing.T) {
 	})
 }
 
+func TestTheLaterOfTwoEndsCounts(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		start := h.Clock.Now()
+		again := func(end any) apptest.Answer {
+			return h.must(200, "POST", "/suppressions", fields{"email": "ann@example.net", "expires_at": end})
+		}
+		id := h.suppress("ann@example.net", fields{"expires_at": start.Add(time.Hour)})
+		end := again(start.Add(3 * time.Hour)).Text("expires_at")
+		again(start.Add(2 * time.Hour))
+		h.Clock.Advance(2 * time.Hour)
+		h.sweep()
+		if entry := h.must(200, "GET", "/suppressions/ann@example.net", nil); entry.Text("id") != id || entry.Text("expires_at") != end {
+			t.Errorf("%s", entry.Raw)
+		}
+		again(nil)
+		h.Clock.Advance(2 * time.Hour)
+		h.sweep()
+		if entry := h.must(200, "GET", "/suppressions/"+id, nil); entry.Body["expires_at"] != nil {
+			t.Errorf("%s", entry.Raw)
+		}
+	})
+}
+
+func TestATimeOfTheListBeginsWithItsStartAndEndsBeforeItsEnd(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.suppress("ann@example.net", nil)
+		var at time.Time
+		h.read(func(tx *db.Tx) (err error) {
+			at, err = db.One(tx, db.Moment, `SELECT created_at FROM suppression`)
+			return err
+		})
+		moment, next := url.QueryEscape(at.Format(time.RFC3339Nano)), url.QueryEscape(at.Add(time.Microsecond).Format(time.RFC3339Nano))
+		for query, want := range map[string]string{
+			"since=" + moment: "ann@example.net", "since=" + next: "", "until=" + moment: "", "until=" + next: "ann@example.net",
+		} {
+			for _, more := range []string{"", "&email=ann@example.net"} {
+				if got := h.must(200, "GET", "/suppressions?"+query+more, nil).Column("email"); got != want {
+					t.Errorf("%s: %q", query+more, got)
+				}
+			}
+		}
+	})
+}
+
 func TestEventsTellWhatTheCatalogueSays(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
 		email := h.App.World.NewID()
-		added := h.add(suppression.Entry{Workspace: h.Workspace, Address: "Gone@example.net", Reason: suppression.Bounce, EmailID: email, DomainID: h.DomainID,
+		added := h.add(suppression.Entry{Workspace: h.Workspace, Address: "Gone@example.net", Reason: suppression.Bounce, EmailID: email,
+			DomainID: h.DomainID, TenantID: nobody,
 			Detail: suppression.BounceDetail{Class: "hard", Category: "no_mailbox", SMTPCode: new(550), Enhanced: "5.1.1", Message: "550 5.1.1 user unknown"}})
 
 		entry := h.must(200, "GET", "/suppressions/gone@example.net", nil)
@@ -271,11 +320,12 @@ func TestEventsTellWhatTheCatalogueSays(t *testing.T) {
 
 		want := fmt.Sprintf(`{"id":%q,"email":"gone@example.net","origin":"bounce","reason":"bounce","source_id":%q,"created_at":%q}`,
 			added[0].ID, email, entry.Text("created_at"))
-		if len(told) != 1 || string(told[0].Data) != want || told[0].Domain != h.DomainID || told[0].Recipient != "gone@example.net" {
+		if len(told) != 1 || string(told[0].Data) != want || told[0].Domain != h.DomainID || told[0].Tenant != nobody ||
+			told[0].Recipient != "gone@example.net" {
 			t.Errorf("events: %+v", told)
 		}
 		if entry.Text("detail", "category") != "no_mailbox" || entry.Text("detail", "smtp_code") != "550" || entry.Text("source_id") != email ||
-			entry.Text("email_id") != email || entry.Text("domain_id") != h.DomainID {
+			entry.Text("email_id") != email || entry.Text("domain_id") != h.DomainID || entry.Text("managed_tenant_id") != nobody {
 			t.Errorf("entry: %s", entry.Raw)
 		}
 		if reason, message := added[0].Why(); reason != "previous_bounce" || !strings.HasPrefix(message, "The address bounced on 20") {
@@ -294,6 +344,10 @@ func TestConcurrentAddsMakeOneEntry(t *testing.T) {
 			email := fmt.Sprintf("ann%d@example.net", round)
 			var all sync.WaitGroup
 			var created atomic.Int64
+			if round%2 == 0 { // then they all find an entry that is weaker than theirs
+				h.suppress(email, fields{"reason": "unsubscribe"})
+				created.Add(1)
+			}
 			for _, reason := range reasons {
 				all.Go(func() {
 					if h.add(suppression.Entry{Workspace: h.Workspace, Address: email, Reason: reason})[0].Created {

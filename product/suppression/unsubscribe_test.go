@@ -288,6 +288,41 @@ func TestWhoIsOnTheListAlreadyIsHeardAsTheyLeave(t *testing.T) {
 	}
 }
 
+func TestAnUnsubscriptionIsToldOfWhenItIsNews(t *testing.T) {
+	t.Parallel()
+	told := 0
+	h := newHouse(t, apptest.New(t, "sqlite"), func(p *suppression.Parts) {
+		p.Unsubscribed = func(*db.Tx, suppression.Unsubscription) error {
+			told++
+			return nil
+		}
+	})
+	h.post(h.link(suppression.Claims{}), oneClick, "")
+	first := told // more than one: a transaction is rehearsed
+	h.post(h.link(suppression.Claims{}), oneClick, "")
+	if first == 0 || told != first {
+		t.Errorf("told %d times, and then %d", first, told-first)
+	}
+}
+
+func TestWhoIsOnTheListForAnotherReasonMayStillUnsubscribe(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.suppress("ann@example.net", fields{"reason": "bounce"})
+		look := func() apptest.Answer {
+			return h.ask("GET", h.link(suppression.Claims{}), nil, map[string]string{"Accept": "application/json"})
+		}
+		if got := look(); got.Text("status") != "confirm" {
+			t.Errorf("before: %s", got.Raw)
+		}
+		h.must(200, "DELETE", "/suppressions/ann@example.net", nil)
+		h.post(h.link(suppression.Claims{}), oneClick, "")
+		if got := look(); got.Text("status") != "unsubscribed" {
+			t.Errorf("after: %s", got.Raw)
+		}
+	})
+}
+
 func TestAComplaintOutlivesAResubscriptionAtTheSameMoment(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
