@@ -80,6 +80,26 @@ func TestMailIsPassedOnInTheNameOfTheDomain(t *testing.T) {
 	})
 }
 
+func TestAnswersToMailThatWasPassedOnGoWhereItsAuthorWants(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		for _, mode := range []string{"rewrite", "passthrough"} {
+			rule(t, in, fields{"address": mode + "@acme.test", "forward_to": mode + "@example.org", "mode": mode})
+			hand(t, mx, mode+"@acme.test", "Reply-To: desk@example.net\r\nBcc: secret@example.net\r\n"+note)
+		}
+		in.Receive()
+		in.Deliver()
+		for _, mode := range []string{"rewrite", "passthrough"} {
+			got := in.Mailbox(mode + "@example.org")
+			if len(got) != 1 || strings.Count(got[0].Raw, "Reply-To: ") != 1 ||
+				!strings.Contains(got[0].Raw, "Reply-To: desk@example.net\r\n") || strings.Contains(got[0].Raw, "secret@") {
+				t.Errorf("%s: %v", mode, got)
+			}
+		}
+	})
+}
+
 func TestMailIsPassedThroughWithItsAuthor(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
@@ -162,6 +182,57 @@ func TestMailThatNobodyWantsKeptGoesOnceItWasPassedOn(t *testing.T) {
 		}
 		if list := in.Call(http.MethodGet, "/emails/receiving", nil); list.Text("total") != "0" || strings.Contains(string(list.Raw), "Question") {
 			t.Errorf("%s", list.Raw)
+		}
+	})
+}
+
+func TestARuleForAllPassesAMessageForSeveralOnOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		rule(t, in, fields{"address": "*@acme.test", "forward_to": []string{"team@example.org", "Team@EXAMPLE.org"}, "keep_copy": false})
+		offerTo(t, in.Receiving(), note, "a@acme.test", "b@acme.test", "c@acme.test")
+		in.Receive()
+		in.Deliver()
+		got := len(in.Mailbox("team@example.org"))
+		if r := rules(t, in)[0]; got != 1 || r["forwarded_count"] != 1.0 || fmt.Sprint(r["forward_to"]) != "[team@example.org]" {
+			t.Errorf("%d messages: %v", got, r)
+		}
+		if n := count(t, in, `SELECT COUNT(*) FROM inbound_message`); n != 0 {
+			t.Error("what was only to be passed on stays")
+		}
+	})
+}
+
+func TestMailOfADomainThatMayNotSendIsKept(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Must(http.StatusCreated, http.MethodPost, "/domains", fields{"name": "fresh.test"})
+		rule(t, in, fields{"address": "desk@fresh.test", "forward_to": "team@example.org", "keep_copy": false})
+		in.Must(http.StatusCreated, http.MethodPost, "/emails/receiving", fields{"raw": note, "rcpt_to": "desk@fresh.test"})
+		in.Receive()
+		if got := received(t, in); got.Text("subject") != "Question" {
+			t.Errorf("%s", got.Raw)
+		}
+		if r := rules(t, in)[0]; r["last_error"] != "domain_auth_broken" || r["forwarded_count"] != 0.0 {
+			t.Errorf("%v", r)
+		}
+	})
+}
+
+func TestTwoChangesOfARuleAtTheSameMomentBothStay(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		path := "/emails/receiving/forwarding/" + rule(t, in, fields{"address": "support@acme.test", "forward_to": "team@example.org"})
+		for i := range 20 {
+			on := i%2 == 0
+			var both sync.WaitGroup
+			for _, wish := range []fields{{"enabled": on}, {"keep_copy": on}} {
+				both.Go(func() { in.Call(http.MethodPatch, path, wish) })
+			}
+			both.Wait()
+			if r := rules(t, in)[0]; r["enabled"] != on || r["keep_copy"] != on {
+				t.Fatalf("enabled %v, keep_copy %v, want %v", r["enabled"], r["keep_copy"], on)
+			}
 		}
 	})
 }
@@ -276,6 +347,48 @@ func TestMailThatCannotBePassedOnIsKeptAfterAll(t *testing.T) {
 			t.Errorf("%s", list.Raw)
 		}
 		if r := rules(t, in)[0]; r["last_error"] != "loop_detected" {
+			t.Errorf("%v", r)
+		}
+	})
+}
+
+func TestMailThatTwoRulesCannotPassOnIsKeptOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		in.Must(http.StatusCreated, http.MethodPost, "/suppressions", fields{"email": "gone@example.org"})
+		to := make([]string, 10)
+		for i := range to {
+			to[i] = fmt.Sprintf("desk%d@acme.test", i)
+			rule(t, in, fields{"address": to[i], "forward_to": "gone@example.org", "keep_copy": false})
+		}
+		offerTo(t, mx, note, to...)
+		in.Receive()
+		list := in.Call(http.MethodGet, "/emails/receiving", nil)
+		told := count(t, in, `SELECT COUNT(*) FROM event WHERE type = 'email.received'`)
+		if told != 1 || list.Text("total") != "1" || list.Column("subject") != "Question" {
+			t.Errorf("told %d times: %s", told, list.Raw)
+		}
+	})
+}
+
+func TestAWorkspaceThatWasStoppedPassesNothingOn(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		rule(t, in, fields{"address": "support@acme.test", "forward_to": "team@example.org", "keep_copy": false})
+		hand(t, in.Receiving(), "support@acme.test", note)
+		if err := in.App.Accounts.Suspend(t.Context(), in.Workspace, "spam reports"); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		in.Deliver()
+		if err := in.App.Accounts.Resume(t.Context(), in.Workspace); err != nil {
+			t.Fatal(err)
+		}
+		if got := received(t, in); got.Text("subject") != "Question" || len(in.Mailbox("team@example.org")) != 0 {
+			t.Errorf("%s", got.Raw)
+		}
+		if r := rules(t, in)[0]; r["last_error"] != "workspace_suspended" || r["forwarded_count"] != 0.0 {
 			t.Errorf("%v", r)
 		}
 	})

@@ -1,6 +1,8 @@
 package inbound_test
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"net/smtp"
 	"strings"
@@ -295,6 +297,48 @@ func TestAMessageIsForOneKindOfRecipient(t *testing.T) {
 	if found := letters(t, in); list.Text("total") != "3" || len(found) != 10 || in.Email(id).Text("status") != "delivered" {
 		t.Errorf("%d for the operator, and %s", len(found), list.Raw)
 	}
+}
+
+func TestMessagesOverOneConnectionHaveNothingInCommon(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		id, back := sentTo(t, in, "ann@example.net")
+		client, err := smtp.Dial(mx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer client.Close()
+		next := func(to, message string) {
+			t.Helper()
+			body, err := io.WriteCloser(nil), errors.Join(client.Mail("bob@example.net"), client.Rcpt(to))
+			if err == nil {
+				body, err = client.Data()
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(body, message)
+			if err := body.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		next("first@acme.test", note)
+		if err := errors.Join(client.Mail("bob@example.net"), client.Rcpt("forgotten@acme.test"), client.Reset()); err != nil {
+			t.Fatal(err)
+		}
+		next(back, bounce("ann@example.net", "failed", "5.1.1", "550 5.1.1 no such user"))
+		next("postmaster@mail.postrider.test", note)
+		next("last@acme.test", note)
+		in.Receive()
+		list := in.Call(http.MethodGet, "/emails/receiving", nil)
+		if got := list.Column("received_for"); got != "[last@acme.test] [first@acme.test]" {
+			t.Errorf("mail for %s", got)
+		}
+		if kept := letters(t, in); len(kept) != 1 || in.Email(id).Text("status") != "bounced" {
+			t.Errorf("%v, and the email is %s", kept, in.Email(id).Text("status"))
+		}
+	})
 }
 
 func TestEachDomainHasFilesOfItsOwn(t *testing.T) {

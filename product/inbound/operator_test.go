@@ -5,11 +5,14 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 	"postrider/platform/db"
@@ -135,6 +138,28 @@ func TestReceivedMailIsToldOf(t *testing.T) {
 	})
 }
 
+func TestMailOfAManagedCustomerSaysWhoseItIs(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		customer := in.Must(http.StatusCreated, http.MethodPost, "/managed-tenants", fields{"external_id": "shop", "name": "Shop"}).Text("id")
+		domain := in.Must(http.StatusCreated, http.MethodPost, "/managed-tenants/"+customer+"/domains", fields{"domain": "shop.test"}).Text("id")
+		if err := in.Sandbox.Publish(t.Context(), "shop.test"); err != nil {
+			t.Fatal(err)
+		}
+		in.Must(http.StatusOK, http.MethodPost, "/domains/"+domain+"/verify", nil)
+		in.Must(http.StatusOK, http.MethodPost, "/domains/"+domain+"/receiving", fields{"enabled": true})
+		hand(t, mx, "desk@shop.test", note)
+		in.Receive()
+		if got := received(t, in); got.Text("managed_tenant_id") != customer || got.Text("domain_id") != domain {
+			t.Errorf("%s", got.Raw)
+		}
+		if n := count(t, in, `SELECT COUNT(*) FROM event WHERE type = 'email.received' AND tenant_id = $1 AND domain_id = $2`, customer, domain); n != 1 {
+			t.Errorf("%d events say so", n)
+		}
+	})
+}
+
 func TestHealthTellsWhetherMailWouldArrive(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
@@ -151,6 +176,42 @@ func TestHealthTellsWhetherMailWouldArrive(t *testing.T) {
 		in.Clock.Advance(1e12)
 		if got := status(); got.Text("status") != "unhealthy" {
 			t.Errorf("%s", got.Raw)
+		}
+	})
+}
+
+func TestHealthTellsOfACertificateThatEndsAndOfADoorThatWasClosed(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Receiving()
+		after := func(days int) string {
+			t.Helper()
+			in.Clock.Advance(time.Duration(days) * 24 * time.Hour)
+			step(t, in.App.Inbound.Beat)
+			return in.Call(http.MethodGet, "/emails/receiving/health", nil).Text("status")
+		}
+		if got := []string{after(350), after(10), after(10)}; !slices.Equal(got, []string{"healthy", "degraded", "unhealthy"}) { // it lasts a year
+			t.Errorf("%v", got)
+		}
+		if err := in.App.Inbound.Closed(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := after(0); got != "disabled" {
+			t.Errorf("after closing: %s", got)
+		}
+	})
+}
+
+func TestADoorWithoutEncryptionIsNoneToReceiveAt(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.MX()
+		in.App.Inbound.Opened(&net.TCPAddr{Port: 25}, nil)
+		step(t, in.App.Inbound.Beat)
+		answer := in.Call(http.MethodPost, "/domains/"+in.DomainID+"/receiving", fields{"enabled": true})
+		if answer.Status != http.StatusConflict || answer.Text("error", "code") != "inbound_receiver_unhealthy" ||
+			!strings.Contains(string(answer.Raw), "does not offer STARTTLS") {
+			t.Errorf("%d %s", answer.Status, answer.Raw)
 		}
 	})
 }
@@ -215,6 +276,38 @@ func TestAComplaintToTheInstallationReachesTheEmailItIsAbout(t *testing.T) {
 		}
 		if found := letters(t, in); len(found) != 2 || found[0]["kind"] != "feedback" {
 			t.Errorf("%v", found)
+		}
+	})
+}
+
+func TestAComplaintThatCannotBeReadNowIsReadLater(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id, back := sentTo(t, in, "ann@example.net")
+		story := strings.Repeat("\r\nSomebody did not want this, and says so at length.", 4000)
+		large := strings.Replace(complaint("ann@example.net"), "\r\nComplaint.", story, 1)
+		hand(t, in.MX(), "abuse@mail.postrider.test", strings.Replace(large, "Version: 1\r\n", "Version: 1\r\nOriginal-Mail-From: <"+back+">\r\n", 1))
+		step(t, otherNode(t, in).OperatorStep) // has none of the large messages
+		in.Clock.Advance(time.Minute)
+		in.Receive()
+		if got := in.Email(id).Text("status"); got != "complained" {
+			t.Errorf("the email is %s, and the operator finds %v", got, letters(t, in))
+		}
+	})
+}
+
+func TestAReportWhoseSenderIsWhoItSaysIsProven(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		report := packed(t, "Report Domain: acme.test", "application/gzip", "example.net!acme.test!1!2.xml.gz", "dmarc.xml", "acme.test")
+		report = strings.Replace(report, "noreply-dmarc@example.net", "reports@acme.test", 1)
+		if err := offer(in.MX(), "reports@acme.test", "dmarc@mail.postrider.test", report); err != nil {
+			t.Fatal(err)
+		}
+		in.Receive()
+		n := count(t, in, `SELECT COUNT(*) FROM inbound_dmarc_report WHERE domain = 'acme.test' AND messages = 42 AND passed = 42 AND proven = TRUE`)
+		if n != 1 {
+			t.Errorf("%d reports", n)
 		}
 	})
 }

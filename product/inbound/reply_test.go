@@ -10,6 +10,8 @@ import (
 
 	"postrider/app/apptest"
 	"postrider/platform/db"
+	"postrider/product/apikey"
+	"postrider/product/plan"
 )
 
 func TestAnAnswerThreadsAndSoDoesTheAnswerToIt(t *testing.T) {
@@ -66,6 +68,53 @@ func TestMailThatAnswersAnEmailIsInItsThread(t *testing.T) {
 		in.Receive()
 		if got := received(t, in); got.Text("in_reply_to_email_id") != id || got.Text("thread_id") != id {
 			t.Errorf("%s", got.Raw)
+		}
+	})
+}
+
+func TestThreadsEndAtTheWorkspace(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		ws, key := in.NewWorkspace(plan.Unlimited)
+		domain := in.VerifiedDomain(ws, "other.test")
+		in.CallAs(key, http.MethodPost, "/domains/"+domain+"/receiving", fields{"enabled": true}, nil)
+		sent := in.Email(in.Send("ann@example.net")).Text("message_id")
+		hand(t, mx, "support@acme.test", note)
+		hand(t, mx, "desk@other.test", crlf("From: ann@example.net", "Subject: Re: Question", "Message-ID: <q2@example.net>",
+			"In-Reply-To: <q@example.net>", "References: "+sent+" <q@example.net>", "", "Hm."))
+		in.Receive()
+		theirs := in.CallAs(key, http.MethodGet, "/emails/receiving", nil, nil)
+		if theirs.Text("total") != "1" || theirs.Column("thread_id") != theirs.Column("id") || theirs.Column("in_reply_to_email_id") != "<nil>" {
+			t.Errorf("%s", theirs.Raw)
+		}
+	})
+}
+
+func TestTwoAnswersWithOneKeyAreTwoIfTheyAnswerTwoMessages(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		hand(t, mx, "support@acme.test", note)
+		hand(t, mx, "support@acme.test", strings.Replace(note, "Ann <ann@", "Bob <bob@", 1))
+		_, key, err := in.App.Keys.Create(t.Context(), apikey.NewKey{Workspace: in.Workspace, Name: "test", Preset: "full_access", Mode: apikey.Test})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range strings.Fields(in.Call(http.MethodGet, "/emails/receiving", nil).Column("id")) {
+			path, wish := "/emails/receiving/"+id+"/reply", fields{"text": "Fine.", "bcc": "boss@example.org", "idempotency_key": "answer:fine"}
+			first := in.Must(http.StatusAccepted, http.MethodPost, path, wish)
+			if trial := in.CallAs(key, http.MethodPost, path, wish, nil); trial.Status != http.StatusAccepted || trial.Text("id") == first.Text("id") {
+				t.Errorf("with a test key: %s", trial.Raw)
+			}
+			if again := in.Must(http.StatusOK, http.MethodPost, path, wish); again.Text("id") != first.Text("id") {
+				t.Errorf("%s", again.Raw)
+			}
+		}
+		in.Deliver()
+		ann, bob, boss := len(in.Mailbox("ann@example.net")), len(in.Mailbox("bob@example.net")), len(in.Mailbox("boss@example.org"))
+		if ann != 1 || bob != 1 || boss != 2 {
+			t.Errorf("%d for Ann, %d for Bob, %d for the boss", ann, bob, boss)
 		}
 	})
 }
@@ -167,6 +216,20 @@ func TestMailIsMarkedListedAndSearched(t *testing.T) {
 	})
 }
 
+func TestATimeOfReceivedMailBeginsWithItsStartAndEndsBeforeItsEnd(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		hand(t, in.Receiving(), "support@acme.test", note)
+		at := time.UnixMicro(count(t, in, `SELECT created_at FROM inbound_received`)).UTC()
+		moment, next := url.QueryEscape(at.Format(time.RFC3339Nano)), url.QueryEscape(at.Add(time.Microsecond).Format(time.RFC3339Nano))
+		for query, want := range map[string]string{"since=" + moment: "1", "since=" + next: "0", "until=" + moment: "0", "until=" + next: "1"} {
+			if got := in.Call(http.MethodGet, "/emails/receiving?"+query, nil).Text("total"); got != want {
+				t.Errorf("%s: %s", query, got)
+			}
+		}
+	})
+}
+
 func TestMailCanBeHandedInForATrial(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
@@ -202,6 +265,7 @@ func TestMailCanBeHandedInForATrial(t *testing.T) {
 		}
 		for want, wish := range map[string]fields{
 			"rcpt_to: Must have 1 to":       {"raw": note},
+			"rcpt_to: Must have 1 to 100":   {"raw": note, "rcpt_to": strings.Split(strings.Repeat("a@acme.test,", 100)+"b@acme.test", ",")},
 			"to: Must have 1 to":            {"from": "a@b.test", "text": "x"},
 			"rcpt_to[0]: other.test is not": {"raw": note, "rcpt_to": "a@other.test"},
 			"cc[1]: other.test is not":      {"from": "a@b.test", "to": "support@acme.test", "cc": []string{"b@acme.test", "a@other.test"}},
