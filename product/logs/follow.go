@@ -88,7 +88,7 @@ func (s *Service) newEntry(e event.Event, f facts) Entry {
 	if entry.Kind == Inbound {
 		entry.Email, about = e.Subject, fmt.Sprintf("%s from %s", first(f.Subject, "(no subject)"), f.From)
 	}
-	entry.Message = cut(strings.TrimSpace(e.Type+" "+about), maxMessage)
+	entry.Message = cut(strings.TrimSpace(e.Type+" "+conceal(about)), maxMessage)
 	entry.words = wordsIn(append([]string{entry.Message, e.Subject}, f.To...)...)
 	return entry
 }
@@ -122,8 +122,9 @@ func (s *Service) newMail(e event.Event, f facts) Entry {
 	if len(f.To) > maxNamed {
 		to += fmt.Sprintf(" and %d more", len(f.To)-maxNamed)
 	}
-	entry.Message = cut(fmt.Sprintf("%s to %s", first(f.Subject, "(no subject)"), to), maxMessage)
-	entry.words = wordsIn(append([]string{e.Subject, f.Subject, f.From}, f.To...)...)
+	subject := conceal(f.Subject)
+	entry.Message = cut(fmt.Sprintf("%s to %s", first(subject, "(no subject)"), to), maxMessage)
+	entry.words = wordsIn(append([]string{e.Subject, subject, f.From}, f.To...)...)
 	return entry
 }
 

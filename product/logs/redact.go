@@ -27,9 +27,13 @@ var secretText = regexp.MustCompile(`(pr_(?:live|test)_[0-9A-Za-z]{10})_[0-9A-Za
 // linkText finds what a link says after its path: a token there may open a mail or a file to whoever has the link.
 var linkText = regexp.MustCompile(`((?i:https?)://[^\s"<>?#]*[?#])[^\s"<>]+`)
 
+// userText finds the name and the password that stand before the host of a link.
+var userText = regexp.MustCompile(`(://)[^\s"<>/?#]+@`)
+
 // conceal hides the secrets in a text.
 func conceal(text string) string {
-	return linkText.ReplaceAllString(secretText.ReplaceAllString(text, "${1}"+hidden), "${1}"+hidden)
+	text = userText.ReplaceAllString(secretText.ReplaceAllString(text, "${1}"+hidden), "${1}"+hidden+"@")
+	return linkText.ReplaceAllString(text, "${1}"+hidden)
 }
 
 // content is a body that has been read.

@@ -56,7 +56,7 @@ func FuzzRedaction(f *testing.F) {
 		` { "password" : { "a" : [ 1 , "x" ] } , "list" : [ { "api_key" : "k" } , [ ] , { } ] , "id" : "7" } `,
 		`{"subject":"my key pr_live_0123456789_abcdef and whsec_AAAA","body":"a\"b\\","t\u006fken":"x","x":"\u0070r_live_0123456789_abcdef"}`,
 		`{"url":"https://mail.test/shared?token=v1.abc","path":"https:\/\/files.test\/pr_live_0123456789_abcdef#whsec_AA\/BB","k":"whsec_AA\/BB"}`,
-		`{"pr_live_0123456789_abcdef":1,"a":{"whsec_AAAA":"x"}}`, `[]`, `"text"`, `12`, `null`, `{"text":["a"],"raw":true}`, `{"a":"\ud800","é":"\u00e9"}`,
+		`{"pr_live_0123456789_abcdef":1,"a":{"whsec_AAAA":"x"},"url":"https://ann:pw@mail.test/@ann?q=a@b"}`, `[]`, `"text"`, `12`, `null`, `{"text":["a"],"raw":true}`, `{"a":"\ud800","é":"\u00e9"}`,
 	} {
 		f.Add([]byte(body))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"postrider/app/apptest"
 	"postrider/platform/api"
+	"postrider/platform/db"
 	"postrider/product/apikey"
 	"postrider/product/logs"
 	"postrider/product/plan"
@@ -97,20 +98,24 @@ func TestNoSecretIsKept(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		hook := in.Call(http.MethodPost, "/webhooks", fields{"url": "https://app.example.com/h", "events": []string{"*"}, "custom_headers": fields{"X-Auth": "sesame-1"}})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "My key is " + in.Key, "text": "sesame-2",
-			"attachments": []fields{{"filename": "a.txt", "content": "c2VzYW1lLTM="}}, "password": "sesame-4", "headers": fields{"X-Api-Token": "sesame-5"}, in.Key: "sent by mistake"})
+			"attachments": []fields{{"filename": "a.txt", "content": "c2VzYW1lLTM="}}, "password": "sesame-4",
+			"otp": "sesame-10", "recovery_code": "sesame-11", "smtp_credential": fields{"name": "sesame-12"}, "headers": fields{"X-Api-Token": "sesame-5"}, in.Key: "sent by mistake"})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "Big", "text": strings.Repeat("sesame-6 ", 20_000)})
 		in.Call(http.MethodPost, "/templates", fields{"name": "T", "subject": "S", "html": "<p>sesame-7</p>"})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "File", "text": "x",
 			"attachments": []fields{{"filename": "a.txt", "path": "https://127.0.0.1/a.txt?signature=sesame-8"}}})
+		in.Must(http.StatusBadRequest, http.MethodPost, "/webhooks", fields{"url": "https://ann:sesame-9@app.example.com/h", "events": []string{"*"}})
 		link := in.Must(http.StatusOK, http.MethodPost, "/emails/"+in.Send("ann@example.net")+"/share", fields{}).Text("url")
 		_, token, _ := strings.Cut(link, "token=")
+		in.Call(http.MethodPost, "/emails/receiving", fields{"from": "eve@example.com", "to": "b@acme.test", "subject": "Your key is " + in.Key, "text": "x"})
+		in.Receive()
 		settle(t, in)
 		found := list(t, in, "kind=api_request")
-		if len(found) != 7 {
+		if len(found) != 9 {
 			t.Fatalf("found %s", messages(found))
 		}
 		all := ""
-		for _, e := range found {
+		for _, e := range list(t, in, "limit=200") {
 			all += string(get(t, in, e["id"]).Raw)
 		}
 		for _, secret := range []string{"sesame", "c2VzYW1l", in.Key[len("pr_live_0123456789_"):], hook.Text("secret"), hook.Text("signing_secret"), token} {
@@ -121,6 +126,9 @@ func TestNoSecretIsKept(t *testing.T) {
 		if !strings.Contains(all, in.Key[:len("pr_live_0123456789")]+"[redacted]") || !strings.Contains(all, "[body of 180") {
 			t.Errorf("which key it was, and how long the body was, is not kept: %s", all)
 		}
+		if found := list(t, in, "search="+in.Key[len("pr_live_0123456789_"):]); len(found) != 0 {
+			t.Errorf("by its key one finds %s", messages(found))
+		}
 	})
 }
 
@@ -128,10 +136,11 @@ func TestDashboardReadsAreNotOnTheTapeButChangesAre(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		in.Browse(http.MethodGet, "/v1/emails", nil)
+		in.Browse(http.MethodGet, "/v1/emails/"+in.DomainID, nil) // which there is not
 		in.Browse(http.MethodPost, "/v1/suppressions", fields{"email": "gone@example.net"})
 		settle(t, in)
 		found := list(t, in, "kind=api_request")
-		if messages(found) != "POST /suppressions 201" || found[0]["user_id"] == nil || found[0]["api_key_id"] != nil {
+		if messages(found) != "POST /suppressions 201; GET /emails/"+in.DomainID+" 404" || found[0]["user_id"] == nil || found[0]["api_key_id"] != nil {
 			t.Errorf("found %v", found)
 		}
 	})
@@ -196,7 +205,11 @@ func TestEntriesEndWithTheRetentionOfThePlan(t *testing.T) {
 		if ask(free) != 1 || ask(pro) != 1 {
 			t.Fatalf("at first there are %d and %d entries", ask(free), ask(pro))
 		}
+		entry := fmt.Sprintf("/logs/%v", rows(in.CallAs(free, http.MethodGet, "/logs", nil, nil), "data")[0]["id"])
 		in.Clock.Advance(7 * 24 * time.Hour)
+		if answer := in.CallAs(free, http.MethodGet, entry, nil, nil); answer.Status != http.StatusNotFound {
+			t.Errorf("after a week the entry is answered with %d", answer.Status)
+		}
 		if ask(free) != 0 || ask(pro) != 1 {
 			t.Errorf("after a week there are %d and %d entries", ask(free), ask(pro))
 		}
@@ -205,6 +218,21 @@ func TestEntriesEndWithTheRetentionOfThePlan(t *testing.T) {
 		}
 		if ask(pro) != 1 {
 			t.Error("the sweep took what may still be looked at")
+		}
+		in.Clock.Advance(90 * 24 * time.Hour)
+		for _, w := range in.App.Logs.Workers() {
+			in.Finish(w.Step)
+		}
+		err := in.App.DB.Read(context.Background(), func(tx *db.Tx) error {
+			for _, table := range []string{"log_entry", "log_search"} {
+				if left, err := db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM `+table); err != nil || left != 0 {
+					t.Errorf("in the end %s has %d rows: %v", table, left, err)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	})
 }
