@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/api"
 	"postrider/product/apikey"
 	"postrider/product/plan"
 )
@@ -159,11 +160,24 @@ func TestCustomersAndKeysOfDomainsSeeTheirOwn(t *testing.T) {
 		if answer := in.CallAs(key, http.MethodGet, "/logs/"+own, nil, nil); answer.Status != 404 {
 			t.Errorf("a key of one domain read an entry of another: %d", answer.Status)
 		}
-		_, stranger := in.NewWorkspace(plan.Unlimited)
+		elsewhere, stranger := in.NewWorkspace(plan.Unlimited)
+		if answer := in.CallAs(stranger, http.MethodGet, "/logs/"+own, nil, nil); answer.Status != 404 {
+			t.Errorf("a stranger read an entry: %d", answer.Status)
+		}
 		for _, path := range []string{"/logs", "/logs?search=ann", "/logs?email_id=" + own} {
 			if found := rows(in.CallAs(stranger, http.MethodGet, path, nil, nil), "data"); len(found) != 0 {
 				t.Errorf("%s shows a stranger %s", path, messages(found))
 			}
+		}
+		_, weak, err := in.App.Keys.Create(context.Background(), apikey.NewKey{Workspace: elsewhere, Name: "weak", Scopes: []api.Scope{"logs:read"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		in.CallAs(weak, http.MethodGet, "/emails/"+own, nil, nil)
+		settle(t, in)
+		found := rows(in.CallAs(weak, http.MethodGet, "/logs?status=403", nil, nil), "data")
+		if len(found) != 1 || found[0]["status"] != nil || found[0]["domain_id"] != nil {
+			t.Errorf("who may not ask for a mail is told of it: %v", found)
 		}
 	})
 }
@@ -174,6 +188,7 @@ func TestErasedPersonLeavesTheTape(t *testing.T) {
 		contact := in.Call(http.MethodPost, "/audience/contacts", fields{"email": "Ann@example.net"}).Text("id")
 		in.Send("ann@example.net", "bob@example.net")
 		in.Send("bob@example.net")
+		in.Send("1@example.com", "2@example.com", "3@example.com", "ann@example.net") // whom its line does not name
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": strings.Repeat("long ", 150), "text": "x"})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "Ann <ann@example.net>", "subject": "Hello", "text": "x"})
 		batch := make([]fields, 80)
