@@ -226,6 +226,8 @@ func TestRestrictionsOfAKeyHold(t *testing.T) {
 
 		h.Clock.Move(time.Hour)
 		expired := expiring.Refused(401, "api_key_expired", "POST", "/v1/emails", map[string]any{})
+		owner.SignIn("olga@acme.test", accounttest.Password)
+		owner.Refused(409, "invalid_state", "POST", "/v1/api-keys/"+owner.Must(200, "GET", "/v1/api-keys?status=expired", nil).Text("data.0.id")+"/rotate", nil)
 
 		if expired.Text("error.details.expires_at") != "2026-11-15T03:00:00.000Z" {
 			t.Errorf("details: %s", expired.Body)
@@ -383,6 +385,53 @@ func TestTheLastUseIsWrittenAtMostOnceAMinute(t *testing.T) {
 	})
 }
 
+func TestAUseThatCouldNotBeWrittenIsWrittenLater(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		owner := h.SignUp("olga@acme.test")
+		h.program(create(owner, map[string]any{"preset": "sending_access"}).Text("token")).Must(200, "POST", "/v1/emails", map[string]any{})
+		gone, cancel := context.WithCancel(context.Background())
+		cancel()
+		step := h.keys.Workers()[0].Step
+		if _, err := step(gone); err == nil {
+			t.Fatal("the use was written")
+		}
+
+		if _, err := step(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+
+		if got := owner.Must(200, "GET", "/v1/api-keys", nil); got.Text("data.0.last_used_at") == "" {
+			t.Errorf("the use is lost: %s", got.Body)
+		}
+	})
+}
+
+func TestTheLastUseIsTheLatestOfAllNodes(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		owner := h.SignUp("olga@acme.test")
+		token := create(owner, map[string]any{"preset": "sending_access"}).Text("token")
+		elsewhere := newService(h.House)
+		for _, node := range []*apikey.Service{elsewhere, h.keys} {
+			if _, err := node.CheckKey(context.Background(), token, somewhere); err != nil {
+				t.Fatal(err)
+			}
+			h.Clock.Move(time.Second)
+		}
+		var told []string
+		for _, node := range []*apikey.Service{h.keys, elsewhere} { // the later use is written first
+			if _, err := node.Workers()[0].Step(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			told = append(told, owner.Must(200, "GET", "/v1/api-keys", nil).Text("data.0.last_used_at"))
+		}
+		if told[0] == "" || told[1] != told[0] {
+			t.Errorf("the last use is %q, then %q", told[0], told[1])
+		}
+	})
+}
+
 func TestKeysAreFoundByStatusAndText(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
@@ -420,6 +469,10 @@ func TestForeignAndMissingKeysAreOneAnswer(t *testing.T) {
 					t.Errorf("%s: %s, missing: %s", c.method, foreign.Body, absent.Body)
 				}
 			}
+		}
+		foreign, absent := stranger.Do("GET", "/v1/api-keys?after="+made.Text("id"), nil), stranger.Do("GET", "/v1/api-keys?after="+missing, nil)
+		if foreign.Code != absent.Code || foreign.Same() != absent.Same() {
+			t.Errorf("after a foreign key: %s, a missing one: %s", foreign.Body, absent.Body)
 		}
 		h.program(made.Text("token")).Must(200, "POST", "/v1/emails", map[string]any{})
 		if got := stranger.Must(200, "GET", "/v1/api-keys", nil); got.Value("total") != 0.0 {

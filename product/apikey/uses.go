@@ -62,6 +62,20 @@ func (u *uses) take(now time.Time, limit int) map[ID]use {
 	return due
 }
 
+// giveBack makes uses that could not be written due again.
+func (u *uses) giveBack(due map[ID]use) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for id, taken := range due {
+		last, ok := u.last[id]
+		if !ok {
+			last = taken
+		}
+		last.unwritten, last.writtenAt = true, taken.writtenAt
+		u.last[id] = last
+	}
+}
+
 // Workers returns what has to be done again and again: writing down when keys were last used.
 func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{{Name: "apikey uses", Step: s.writeUses, Every: noteSoon}}
@@ -80,5 +94,8 @@ func (s *Service) writeUses(ctx context.Context) (bool, error) {
 		}
 		return nil
 	})
+	if err != nil {
+		s.uses.giveBack(due)
+	}
 	return len(due) == noteBatch, err
 }
