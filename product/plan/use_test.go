@@ -148,10 +148,46 @@ func TestWhatPassesALimitIsRefusedWholeAndCountsNothing(t *testing.T) {
 		if got := o.exceeded(err, plan.ErrMonthlyQuota); got != "small 0 of 10 until 2026-12-01T00:00:00Z" {
 			t.Error(got)
 		}
+		_, err = o.use(other, small, 5)
+		if got := o.exceeded(err, plan.ErrDailyQuota); got != "small 0 of 4 until 2026-11-16T00:00:00Z" {
+			t.Error(got)
+		}
 		if o.used(ws) != (plan.Usage{Month: 3, Day: 3}) || o.used(other) != (plan.Usage{}) {
 			t.Errorf("%+v, another workspace %+v", o.used(ws), o.used(other))
 		}
 		o.mustUse(ws, small, 1)
+	})
+}
+
+func TestOfManyEmailsThoseFitThatCameFirst(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, o office) {
+		for _, c := range []struct {
+			of   space.ID
+			name plan.Name
+			many []int64
+			want string
+		}{{ws, small, []int64{2, 3, 1}, "[2 refused 3]"}, {other, plan.Unlimited, []int64{2, 3, 1}, "[2 5 6]"}} {
+			var told []string
+			err := o.db.Write(context.Background(), func(tx *db.Tx) error {
+				quotas, refusals, err := o.plans.UseEmailsOfMany(tx, c.of, c.name, c.many)
+				told = nil
+				for i, quota := range quotas {
+					text := fmt.Sprint(quota.Used)
+					if errors.Is(refusals[i], plan.ErrDailyQuota) {
+						text = "refused"
+					}
+					told = append(told, text)
+				}
+				return err
+			})
+			if got := fmt.Sprint(told); err != nil || got != c.want {
+				t.Errorf("on %s: %s, want %s: %v", c.name, got, c.want, err)
+			}
+		}
+		if o.used(ws) != (plan.Usage{Month: 3, Day: 3}) || o.used(other) != (plan.Usage{Month: 6, Day: 6}) {
+			t.Errorf("%+v, another workspace %+v", o.used(ws), o.used(other))
+		}
 	})
 }
 
@@ -213,10 +249,11 @@ func TestNothingIsGivenBackThatWasNotTaken(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, o office) {
 		o.mustUse(ws, small, 2)
+		o.mustUse(other, small, 4)
 		o.giveBack(o.clock.Now(), 3)
 		o.giveBack(o.clock.Now().AddDate(1, 0, 0), 1)
-		if o.used(ws) != (plan.Usage{Month: 2, Day: 2}) {
-			t.Errorf("%+v", o.used(ws))
+		if o.used(ws) != (plan.Usage{Month: 2, Day: 2}) || o.used(other) != (plan.Usage{Month: 4, Day: 4}) {
+			t.Errorf("%+v, another workspace %+v", o.used(ws), o.used(other))
 		}
 	})
 }
