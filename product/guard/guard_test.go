@@ -12,6 +12,7 @@ import (
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/space"
+	"postrider/product/apikey"
 	"postrider/product/plan"
 )
 
@@ -175,6 +176,33 @@ func TestAManagedCustomerIsWarnedThenThrottledThenPaused(t *testing.T) {
 	})
 }
 
+func TestOnlyItsWorkspaceHearsWhoIsHeldBack(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		of := shop(t, in)
+		happen(t, in, of, "email.delivered", 950, nil)
+		happen(t, in, of, "email.bounced", 50, nil)
+		look(t, in, 2*time.Minute)
+		_, ofDomain, err := in.App.Keys.Create(context.Background(), apikey.NewKey{Workspace: in.Workspace, Name: "own", Preset: apikey.FullAccess, DomainIDs: []string{in.DomainID}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, stranger := in.NewWorkspace(plan.Pro)
+		for who, c := range map[string]struct {
+			key  string
+			want int
+		}{"the workspace": {in.Key, 2}, "a key of another domain": {ofDomain, 0}, "a stranger": {stranger, 0}} {
+			card := in.CallAs(c.key, http.MethodGet, "/stats/deliverability", nil, nil)
+			if got := strings.Count(string(card.Raw), `"code":"sender_warned"`); card.Status != http.StatusOK || got != c.want {
+				t.Errorf("%s hears of %d: %s", who, got, card.Raw)
+			}
+		}
+		if card := in.Must(http.StatusOK, http.MethodGet, "/stats/deliverability?managed_tenant_id="+of.tenant, nil); strings.Count(string(card.Raw), `"code":"sender_`) != 1 {
+			t.Errorf("of the customer one hears %s", card.Raw)
+		}
+	})
+}
+
 func TestWhoSendsFromABlockedServerIsNotHeldBackForIt(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
@@ -189,6 +217,60 @@ func TestWhoSendsFromABlockedServerIsNotHeldBackForIt(t *testing.T) {
 		}
 		if answer := sendAs(in); answer.Status != http.StatusAccepted {
 			t.Errorf("mail is answered with %d", answer.Status)
+		}
+		if card := in.Must(http.StatusOK, http.MethodGet, "/stats/deliverability", nil); strings.Contains(string(card.Raw), `"code":"sender_`) {
+			t.Errorf("somebody is said to be held back: %s", card.Raw)
+		}
+	})
+}
+
+func TestBadNewsThatGoOnDoNotPutTheJudgementOff(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		of := shop(t, in)
+		happen(t, in, of, "email.delivered", 950, nil)
+		happen(t, in, of, "email.bounced", 50, nil)
+		look(t, in, 40*time.Second)
+		happen(t, in, of, "email.bounced", 1, nil)
+
+		look(t, in, 30*time.Second)
+
+		if got := steps(t, in, of.workspace, of.tenant); got != "warned" {
+			t.Errorf("after a minute the steps are %q", got)
+		}
+	})
+}
+
+func TestWhoWasStoppedByHandIsNotJudged(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		of := shop(t, in)
+		in.Must(http.StatusOK, http.MethodPatch, "/managed-tenants/"+of.tenant, fields{"status": "paused"})
+		happen(t, in, of, "email.bounced", 200, nil)
+
+		look(t, in, 2*time.Minute)
+
+		if got := steps(t, in, of.workspace, of.tenant); got != "" {
+			t.Errorf("the steps are %q", got)
+		}
+	})
+}
+
+func TestThePaceOfAThrottledSenderIsKept(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		of := shop(t, in)
+		happen(t, in, of, "email.delivered", 930, nil)
+		happen(t, in, of, "email.bounced", 70, nil)
+		look(t, in, 2*time.Minute)
+		sendAs(in)
+		in.Clock.Advance(10 * time.Second) // who is throttled is read again
+
+		second := sendAs(in)
+
+		in.Deliver()
+		if got := in.Email(second.Text("id")).Text("status"); got != "queued" {
+			t.Errorf("the second mail within 36 seconds is %s", got)
 		}
 	})
 }

@@ -76,6 +76,16 @@ func TestMailOfAThrottledSenderIsSpread(t *testing.T) {
 	if wait := p.delay(now.Add(time.Hour), 1, "slow"); wait != longestDelay {
 		t.Errorf("behind much mail it waits %s", wait)
 	}
+	p.hourly["slower"] = 10
+	p.delay(now.Add(48*time.Hour), 10, "slower")
+	if wait := p.delay(now.Add(48*time.Hour), 1, "slower", "fast"); wait != time.Hour {
+		t.Errorf("a customer that is throttled waits %s", wait)
+	}
+	p.hourly["fast"] = 3600
+	p.delay(now.Add(96*time.Hour), 10, "slower", "fast")
+	if wait := p.delay(now.Add(96*time.Hour), 1, "slower", "fast"); wait != time.Hour {
+		t.Errorf("of two times a mail waits for %s", wait)
+	}
 }
 
 func TestAThrottledSenderKeepsAPartOfItsMail(t *testing.T) {
