@@ -26,11 +26,12 @@ func (s *Service) SetReceiving(ctx context.Context, ws space.ID, id string, on b
 	var refusal error
 	if on {
 		d.Checks.MX = s.checkMX(ctx, d)
-		refusal = s.receivable(ctx, d)
+		refusal = receivable(s.receiverChecks(ctx), d)
 	}
 	mx := d.Checks.MX
 	d, err = s.change(ctx, ws, d.ID, func(_ *db.Tx, d *Domain) error {
-		d.ReceivingRequested, d.Receiving, d.Checks.MX = on, on && refusal == nil, mx
+		// One that receives already goes on: what it refused in a bad hour would be lost for good.
+		d.ReceivingRequested, d.Receiving, d.Checks.MX = on, on && (d.Receiving || refusal == nil), mx
 		return nil
 	})
 	if err != nil {
@@ -40,12 +41,18 @@ func (s *Service) SetReceiving(ctx context.Context, ws space.ID, id string, on b
 	return d, refusal
 }
 
-// receivable tells why the domain cannot receive, or nil.
-func (s *Service) receivable(ctx context.Context, d Domain) error {
-	checks := []HealthCheck{{Name: "receiver", Status: "fail", Message: "This installation does not receive mail."}}
-	if s.receiver != nil {
-		checks = s.receiver(ctx)
+// receiverChecks asks whether this installation can take mail now. That is another question to the database, so never ask it in a
+// transaction: one that waits for a second connection holds on to its first.
+func (s *Service) receiverChecks(ctx context.Context) []HealthCheck {
+	if s.receiver == nil {
+		return []HealthCheck{{Name: "receiver", Status: "fail", Message: "This installation does not receive mail."}}
 	}
+	return s.receiver(ctx)
+}
+
+// receivable tells why the domain cannot receive, or nil.
+func receivable(receiver []HealthCheck, d Domain) error {
+	checks := slices.Clone(receiver)
 	if !d.Verified { // whoever could receive without proof would read what is meant for its owner
 		checks = append(checks, HealthCheck{Name: "domain", Status: "fail", Message: "Verify the domain first: its records prove that it is yours."})
 	}

@@ -34,12 +34,12 @@ func (s *Service) Verify(ctx context.Context, ws space.ID, id string) (Domain, e
 	}
 	looking, done := context.WithTimeout(ctx, checkBudget)
 	defer done()
-	seen, checks := d, s.inspect(looking, d)
+	seen := s.look(looking, d)
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
-		if d, err = lockDomain(tx, ws, seen.ID); err != nil {
+		if d, err = lockDomain(tx, ws, seen.domain.ID); err != nil {
 			return err
 		}
-		if err := s.settle(tx, &d, checks.of(seen, d)); err != nil {
+		if err := s.settle(tx, &d, seen); err != nil {
 			return err
 		}
 		_, err := queue.Reschedule(tx, checkLane, string(d.ID), d.NextCheckAt)
@@ -67,11 +67,29 @@ func (s *Service) VerifyLimited(ctx context.Context, ws space.ID, id string) (Do
 // verifyRate is how often one domain may be verified by hand: DNS does not change faster.
 var verifyRate = limit.Rate{Count: 6, Per: time.Minute, Burst: 6}
 
-// settle applies the result of a check to the standing of the domain, which the transaction has locked.
-func (s *Service) settle(tx *db.Tx, d *Domain, checks Checks) error {
+// sight is what a look at a domain, outside any transaction, has shown.
+type sight struct {
+	domain Domain // as it was then
+	checks Checks
+	// receiver is what the receiver said; nil if nobody asked it.
+	receiver []HealthCheck
+}
+
+// look asks DNS about a domain, and the receiver if the domain waits to receive.
+func (s *Service) look(ctx context.Context, d Domain) sight {
+	seen := sight{domain: d, checks: s.inspect(ctx, d)}
+	if d.ReceivingRequested && !d.Receiving {
+		seen.receiver = s.receiverChecks(ctx)
+	}
+	return seen
+}
+
+// settle applies what was seen to the standing of the domain, which the transaction has locked.
+func (s *Service) settle(tx *db.Tx, d *Domain, seen sight) error {
 	if err := loadKeys(tx, d); err != nil {
 		return err
 	}
+	checks := seen.checks.of(seen.domain, *d)
 	verified, status, receiving := d.Verified, d.Status, d.Receiving
 	d.Checks, d.LastCheckedAt, d.UpdatedAt = checks, tx.Now(), tx.Now()
 	if checks.ReturnPath.Status != CheckDNSError {
@@ -81,20 +99,24 @@ func (s *Service) settle(tx *db.Tx, d *Domain, checks Checks) error {
 		return err
 	}
 	d.judge(tx.Now())
-	d.Receiving = d.Receiving || d.ReceivingRequested && s.receivable(tx.Context(), *d) == nil
+	if d.ReceivingRequested && seen.receiver != nil {
+		d.Receiving = d.Receiving || receivable(seen.receiver, *d) == nil
+	}
 	d.NextCheckAt = tx.Now().Add(s.world.Jitter(d.checkAfter(tx.Now()), checkJitter))
 	if err := updateDomain(tx, *d); err != nil {
 		return err
 	}
+	var news []event.Event
 	switch {
 	case d.Verified && !verified:
-		return event.Append(tx, s.newEvent(*d, "domain.verified"))
+		news = append(news, s.newEvent(*d, "domain.verified"))
 	case verified && !d.Verified, d.Status == FailedStatus && status != FailedStatus:
-		return event.Append(tx, s.newEvent(*d, "domain.failed"))
-	case d.Receiving != receiving:
-		return event.Append(tx, s.newEvent(*d, "domain.updated"))
+		news = append(news, s.newEvent(*d, "domain.failed"))
 	}
-	return nil
+	if d.Receiving != receiving {
+		news = append(news, s.newEvent(*d, "domain.updated"))
+	}
+	return event.Append(tx, news...)
 }
 
 // settleKeys lets a next key take over once its record is there, lets the Ed25519 key sign while its record is, and forgets old

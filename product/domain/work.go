@@ -67,17 +67,17 @@ func (s *Service) checkDue(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("claim domain checks: %w", err)
 	}
-	checks := make([]Checks, len(domains))
+	seen := make([]sight, len(domains))
 	looking, done := context.WithTimeout(ctx, checkBudget)
 	defer done()
 	var all sync.WaitGroup
 	for i, d := range domains {
-		all.Go(func() { checks[i] = s.inspect(looking, d) })
+		all.Go(func() { seen[i] = s.look(looking, d) })
 	}
 	all.Wait()
 	var failed []error
 	for i, d := range domains {
-		if err := s.settleDue(ctx, items, d, checks[i]); err != nil {
+		if err := s.settleDue(ctx, items, seen[i]); err != nil {
 			failed = append(failed, fmt.Errorf("settle check of %s: %w", d.Name, err)) // its lease ends; the others are settled
 		}
 		s.Forget(d)
@@ -109,28 +109,29 @@ func (s *Service) claimed(tx *db.Tx, items []queue.Item) ([]Domain, error) {
 	return domains, loadAllKeys(tx, domains)
 }
 
-func (s *Service) settleDue(ctx context.Context, items []queue.Item, seen Domain, checks Checks) error {
-	err := s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, seen, checks) })
+func (s *Service) settleDue(ctx context.Context, items []queue.Item, seen sight) error {
+	err := s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, seen) })
 	if errors.Is(err, db.ErrUnique) { // another workspace was faster; look again later, it may let go
-		return s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, seen, uncheckedAll()) })
+		seen.checks = uncheckedAll()
+		return s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, seen) })
 	}
 	return err
 }
 
-func (s *Service) settleItem(tx *db.Tx, items []queue.Item, seen Domain, checks Checks) error {
+func (s *Service) settleItem(tx *db.Tx, items []queue.Item, seen sight) error {
 	for _, item := range items {
-		if item.ID != string(seen.ID) {
+		if item.ID != string(seen.domain.ID) {
 			continue
 		}
-		found, err := selectByIDs(tx, []ID{seen.ID})
+		found, err := selectByIDs(tx, []ID{seen.domain.ID})
 		if err != nil || len(found) == 0 {
 			return err // removed meanwhile, and its item with it
 		}
-		d, err := lockDomain(tx, found[0].Workspace, seen.ID)
+		d, err := lockDomain(tx, found[0].Workspace, seen.domain.ID)
 		if err != nil {
 			return err
 		}
-		if err := s.settle(tx, &d, checks.of(seen, d)); err != nil {
+		if err := s.settle(tx, &d, seen); err != nil {
 			return err
 		}
 		_, err = queue.Postpone(tx, item, d.NextCheckAt)
