@@ -32,7 +32,7 @@ func (s *Service) ForReceiving(ctx context.Context, name string) (d Domain, rece
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		found, err := selectReceiving(tx, name)
-		if len(found) > 0 {
+		if len(found) > 0 && found[0].Receiving {
 			d, receives = found[0], true
 		}
 		return err

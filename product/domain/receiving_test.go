@@ -10,6 +10,7 @@ import (
 	"postrider/app/apptest"
 	"postrider/platform/db"
 	"postrider/product/domain"
+	"postrider/product/plan"
 )
 
 // receiver returns the id of the domain that mail to the name is for, empty if it is not taken.
@@ -78,6 +79,30 @@ func TestADomainThatReceivesGoesOnThroughABadHour(t *testing.T) {
 		off := in.Must(http.StatusOK, http.MethodPost, path+"/receiving", fields{"enabled": false})
 		if off.Text("capabilities", "receiving") != "disabled" || receiver(t, in, apptest.Domain) != "" {
 			t.Errorf("off: %s", off.Raw)
+		}
+	})
+}
+
+func TestWhoeverHasProvenANameDecidesAboutItsMail(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Receiving()
+		lapse(t, in)
+		ws, key := in.NewWorkspace(plan.Unlimited)
+		owner := in.VerifiedDomain(ws, apptest.Domain)
+		in.Clock.Advance(time.Second)
+
+		if got := receiver(t, in, apptest.Domain); got != "" {
+			t.Errorf("mail for its new owner goes to %s", got)
+		}
+		if _, err := in.App.Inbound.Beat(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if on := in.CallAs(key, http.MethodPost, "/domains/"+owner+"/receiving", fields{"enabled": true}, nil); on.Status != http.StatusOK {
+			t.Fatalf("%s", on.Raw)
+		}
+		if got := receiver(t, in, apptest.Domain); got != owner {
+			t.Errorf("mail goes to %q, not to %s", got, owner)
 		}
 	})
 }

@@ -133,12 +133,12 @@ func selectByIDs(tx *db.Tx, ids []ID) ([]Domain, error) {
 		WHERE id {in $1}`, ids)
 }
 
-// selectReceiving serves other servers, who know no workspace. Should two workspaces want the mail of a name, it is that of the one
-// that has proven it.
+// selectReceiving serves other servers, who know no workspace. Whoever has proven a name decides about its mail, even that none is taken;
+// one whose proof has lapsed goes on only while nobody else has any.
 func selectReceiving(tx *db.Tx, name string) ([]Domain, error) {
 	return db.All(tx, scanDomain, `
 		SELECT `+columns+` FROM domain
-		WHERE name = $1 AND receiving = TRUE
+		WHERE name = $1 AND (receiving = TRUE OR verified = TRUE)
 		ORDER BY verified DESC, COALESCE(verified_at, 0) DESC, id
 		LIMIT 1`, name)
 }
