@@ -2,6 +2,7 @@ package domain_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -10,6 +11,8 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/api"
+	"postrider/product/domain"
 )
 
 // recheck lets the background look at every domain that is due.
@@ -66,6 +69,82 @@ func TestDomainGoesFromPendingToVerifiedToBrokenByItself(t *testing.T) {
 		}
 		if got := told(t, in, in.Workspace, id); !slices.Equal(got, []string{"domain.created", "domain.verified", "domain.failed"}) {
 			t.Errorf("events %v", got)
+		}
+	})
+}
+
+func TestAVerifiedDomainIsLeftAloneUntilItsNextCheck(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := registered(t, in, "shop.test")
+		publishAll(t, in, "shop.test")
+		before := verify(t, in, id).Text("last_checked_at")
+		in.Clock.Advance(10 * time.Minute)
+		recheck(t, in)
+		if after := get(t, in, id).Text("last_checked_at"); after != before {
+			t.Errorf("looked at %s and again at %s", before, after)
+		}
+	})
+}
+
+func TestARemovedDomainIsToldOfAndCountedNoMore(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := registered(t, in, "shop.test")
+		if gone := in.Browse(http.MethodDelete, "/v1/domains/"+id, nil); gone.Status != http.StatusOK {
+			t.Fatalf("%d %s", gone.Status, gone.Raw)
+		}
+		if got := told(t, in, in.Workspace, id); !slices.Equal(got, []string{"domain.created", "domain.deleted"}) {
+			t.Errorf("events %v", got)
+		}
+		if list := in.Call(http.MethodGet, "/domains", nil); list.Body["total"] != 1.0 || !slices.Equal(names(list), []string{apptest.Domain}) {
+			t.Errorf("%s", list.Raw)
+		}
+	})
+}
+
+func TestAnotherNodeNoticesWithinASecond(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		other := domain.New(in.App.World, in.App.DB, in.Keys, in.App.Plans, in.App.Domains.Hosts(), nil, nil)
+		if _, err := other.ForSending(t.Context(), in.Workspace, apptest.Domain); err != nil {
+			t.Fatal(err)
+		}
+		in.Must(http.StatusOK, http.MethodPatch, "/domains/"+in.DomainID, fields{"capabilities": fields{"sending": "disabled"}})
+		in.Clock.Advance(time.Second)
+		if _, err := other.ForSending(t.Context(), in.Workspace, apptest.Domain); !errors.Is(err, api.ErrDomainNotAllowed) {
+			t.Errorf("%v", err)
+		}
+	})
+}
+
+func TestALabelThatIsChangedHasToBeProvenAgain(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		answer := in.Must(http.StatusOK, http.MethodPatch, "/domains/"+in.DomainID, fields{"custom_return_path": "mailer", "tracking_subdomain": "go"})
+		for _, purpose := range []string{"return_path", "tracking"} {
+			if r := recordOf(answer, purpose); r["status"] != "not_started" {
+				t.Errorf("%v", r)
+			}
+		}
+		if ours, err := in.App.Domains.TracksAt(t.Context(), "go."+apptest.Domain); err != nil || ours {
+			t.Errorf("%v %v", ours, err)
+		}
+		if got := told(t, in, in.Workspace, in.DomainID); !slices.Equal(got, []string{"domain.created", "domain.verified", "domain.updated"}) {
+			t.Errorf("events %v", got)
+		}
+	})
+}
+
+func TestADomainIsLetGoByItsNode(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		path, node := "/domains/"+in.DomainID, addNode(t, in, "eu")
+		if bound := in.Must(http.StatusOK, http.MethodPatch, path, fields{"sending_node_id": node}); bound.Text("provider") != "node:"+node {
+			t.Errorf("%s", bound.Raw)
+		}
+		if free := in.Must(http.StatusOK, http.MethodPatch, path, fields{"sending_node_id": nil}); free.Text("provider") != "inherit" || free.Body["sending_node_id"] != nil {
+			t.Errorf("%s", free.Raw)
 		}
 	})
 }

@@ -61,6 +61,24 @@ func TestDomainsAreListedByFilterAndPage(t *testing.T) {
 	})
 }
 
+func TestDomainsAreListedByCustomer(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		var customers []string
+		for _, name := range []string{"one", "two"} {
+			id := in.Must(http.StatusCreated, http.MethodPost, "/managed-tenants", fields{"external_id": name, "name": name}).Text("id")
+			in.Must(http.StatusCreated, http.MethodPost, "/managed-tenants/"+id+"/domains", fields{"domain": name + ".test"})
+			customers = append(customers, id)
+		}
+		for wanted, want := range map[string]string{customers[0]: "one.test", customers[1]: "two.test", "none": apptest.Domain, in.DomainID: "", "nonsense": ""} {
+			list := in.Must(http.StatusOK, http.MethodGet, "/domains?managed_tenant_id="+wanted, nil)
+			if got := strings.Join(names(list), " "); got != want {
+				t.Errorf("%s: %q, want %q", wanted, got, want)
+			}
+		}
+	})
+}
+
 func TestPagesOfDomainsHaveBounds(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

@@ -231,6 +231,12 @@ func TestOnlyTheFirstWorkspaceToVerifyHoldsADomain(t *testing.T) {
 		if record := in.CallAs(stranger, http.MethodGet, "/domains/"+theirs, nil, nil); record.Body["verified"] != false {
 			t.Errorf("%s", record.Raw)
 		}
+		in.Clock.Advance(10 * time.Minute)
+		recheck(t, in) // a look of its own is no way in, and stops no other
+		record := in.CallAs(stranger, http.MethodGet, "/domains/"+theirs, nil, nil)
+		if record.Body["verified"] != false || record.Text("status") != "pending" || record.Text("next_check_at") <= record.Text("last_checked_at") {
+			t.Errorf("%s", record.Raw)
+		}
 	})
 }
 
@@ -282,6 +288,8 @@ func TestKeyForOneDomainCannotRegisterOrVerifyAnother(t *testing.T) {
 			{in.CallAs(key, http.MethodPost, "/domains/"+other+"/verify", nil, nil), other},
 			{in.CallAs(key, http.MethodGet, "/domains/"+other, nil, nil), other},
 			{in.CallAs(key, http.MethodPatch, "/domains/"+other, fields{"open_tracking": true}, nil), other},
+			{in.CallAs(key, http.MethodPost, "/domains/"+other+"/receiving", fields{"enabled": false}, nil), other},
+			{in.CallAs(key, http.MethodPost, "/domains/"+other+"/rotate-dkim", nil, nil), other},
 		} {
 			refused(t, c.answer, http.StatusForbidden, "domain_not_allowed")
 			if got := c.answer.Text("error", "details", "domain"); got != c.domain {
