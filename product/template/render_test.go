@@ -22,7 +22,7 @@ func TestAMailIsMadeFromTheActiveVersion(t *testing.T) {
 		h.create(fields{"alias": "welcome", "from": "Acme <a@acme.test>", "reply_to": "b@acme.test", "subject": "Hi {{NAME}} & {{{NAME}}}", "html": "<p>Hi {{NAME}}, {{plan}}</p>", "text": "Hi {{NAME}}",
 			"variables": []fields{{"key": "plan", "fallback_value": "Free"}}})
 
-		mail, err := h.render("welcome", theActive, template.Values{"NAME": "Ann <3", "extra": 1})
+		mail, err := h.render("welcome", theActive, template.Values{"NAME": "Ann <3", "extra": 1, "plan": nil})
 
 		if err != nil || mail.Version != 1 || mail.Template == "" || mail.From != "Acme <a@acme.test>" || fmt.Sprint(mail.ReplyTo) != "[b@acme.test]" ||
 			mail.Subject != "Hi Ann <3 & Ann <3" || mail.HTML != "<p>Hi Ann &lt;3, Free</p>" || mail.Text != "Hi Ann <3" || fmt.Sprint(mail.Used, mail.Missing) != "[NAME plan] []" {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 	"postrider/platform/db"
@@ -46,6 +47,11 @@ func TestADescriptionIsNoVersion(t *testing.T) {
 		after = h.must(200, "PATCH", "/templates/"+id, fields{"name": "", "description": nil})
 		if got := after.Pick("name", "description"); got != `["Other",null]` {
 			t.Errorf("%s", got)
+		}
+		for query, want := range map[string]float64{"other": 1, "welcome": 0} {
+			if total := h.must(200, "GET", "/templates?search="+query, nil).Body["total"]; total != want {
+				t.Errorf("%v are found as %s", total, query)
+			}
 		}
 	})
 }
@@ -130,6 +136,10 @@ func TestDraftsWaitToBePublished(t *testing.T) {
 			draft["text"] != nil || draft["from"] != "a@acme.test" || draft["updated_at"] == nil {
 			t.Errorf("%s", saved.Raw)
 		}
+		replaced := h.must(200, "PUT", "/templates/"+id+"/draft", fields{"text": "three"})
+		if draft, _ := replaced.Body["draft"].(fields); draft["html"] != nil || draft["subject"] != nil || draft["text"] != "three" {
+			t.Errorf("%s", replaced.Raw)
+		}
 		h.must(200, "PUT", "/templates/"+id+"/draft", fields{"html": "<p>Three</p>", "subject": "Three"})
 		published := h.must(200, "POST", "/templates/"+id+"/publish", fields{})
 		if got := published.Pick("has_draft", "draft", "subject", "active_version", "text", "from"); got != `[false,null,"Three",2,null,"a@acme.test"]` {
@@ -138,7 +148,11 @@ func TestDraftsWaitToBePublished(t *testing.T) {
 		if again := h.must(200, "POST", "/templates/"+id+"/publish", nil); again.Pick("active_version", "updated_at") != published.Pick("active_version", "updated_at") {
 			t.Errorf("publishing nothing changed %s", again.Raw)
 		}
+		h.Clock.Advance(time.Hour)
 		back := h.must(200, "POST", "/templates/"+id+"/publish", fields{"version": 1})
+		if first := h.must(200, "GET", "/templates/"+id+"/versions/1", nil); first.Text("activated_at") != back.Text("published_at") || first.Text("activated_at") == first.Text("created_at") {
+			t.Errorf("%s", first.Raw)
+		}
 		if got := back.Pick("active_version", "latest_version", "subject"); got != `[1,2,"One"]` {
 			t.Errorf("%s", got)
 		}
@@ -293,6 +307,8 @@ func TestAKeyOfOneDomainPublishesNoTemplateOfAnother(t *testing.T) {
 		h.must(200, "PUT", "/templates/"+own+"/draft", fields{"from": "a@acme.test", "html": "<p>Draft</p>"})
 		h.must(200, "PATCH", "/templates/"+plain, fields{"from": "a@acme.test"})
 		h.must(200, "PATCH", "/templates/"+plain, fields{"from": ""})
+		moved := h.create(fields{"from": "a@other.test"})
+		h.must(200, "PATCH", "/templates/"+moved, fields{"from": "a@acme.test"})
 
 		for title, c := range map[string]struct {
 			method, path string
@@ -309,13 +325,14 @@ func TestAKeyOfOneDomainPublishesNoTemplateOfAnother(t *testing.T) {
 			"the alias of another":       {"PATCH", "/templates/" + foreign, fields{"alias": "mine"}},
 			"the end of another":         {"DELETE", "/templates/" + foreign, nil},
 			"an old version of another":  {"POST", "/templates/" + foreign + "/publish", fields{"version": 1}},
+			"one that was its own":       {"POST", "/templates/" + moved + "/publish", fields{"version": 1}},
 			"a domain that is not there": {"PATCH", "/templates/" + own, fields{"from": "a@nowhere.test"}},
 		} {
 			if refused := h.as(narrow, c.method, c.path, c.body); refused.Status != 403 || code(refused) != "domain_not_allowed" {
 				t.Errorf("%s: %d %s", title, refused.Status, refused.Raw)
 			}
 		}
-		for id, want := range map[string]string{own: `["a@other.test",1]`, foreign: `["a@acme.test",1]`, plain: `[null,3]`} {
+		for id, want := range map[string]string{own: `["a@other.test",1]`, foreign: `["a@acme.test",1]`, plain: `[null,3]`, moved: `["a@acme.test",2]`} {
 			if got := h.must(200, "GET", "/templates/"+id, nil).Pick("from", "active_version"); got != want {
 				t.Errorf("%s, want %s", got, want)
 			}

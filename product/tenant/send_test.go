@@ -9,6 +9,7 @@ import (
 
 	"postrider/platform/db"
 	"postrider/product/account/accounttest"
+	"postrider/product/domain"
 	"postrider/product/tenant"
 )
 
@@ -49,6 +50,41 @@ func TestAPausedCustomerSendsNothingFromTheNextRequestOn(t *testing.T) {
 	})
 }
 
+func TestAGuardPausesACustomerOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		p := h.platform("acme")
+		id := p.customer("shop")
+		for _, reason := range []string{"complaints", "bounces"} {
+			h.write(func(tx *db.Tx) error {
+				return errors.Join(h.tenants.Pause(tx, p.workspace, id, reason), h.tenants.Pause(tx, p.workspace, nobody, reason))
+			})
+		}
+		if read := p.Must(200, "GET", at(id), nil); read.Text("status") != "paused" || read.Text("pause_reason") != "complaints" || read.Text("paused_at") == "" {
+			t.Errorf("%s", read.Body)
+		}
+		if got := p.news(id); got != "created paused" {
+			t.Errorf("events: %s", got)
+		}
+	})
+}
+
+func TestADomainThatIsRemovedSendsNothingFromTheNextRequestOn(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		p := h.platform("acme")
+		id := p.customer("shop")
+		domainID := p.domain(id, "shop.example")
+		if _, err := h.domains.ForSending(t.Context(), p.workspace, "shop.example"); !errors.Is(err, domain.ErrAuthBroken) {
+			t.Errorf("before: %v", err)
+		}
+		p.Must(200, "DELETE", at(id)+"/domains/"+domainID, nil)
+		if _, err := h.domains.ForSending(t.Context(), p.workspace, "shop.example"); !errors.Is(err, domain.ErrNotYours) {
+			t.Errorf("after: %v", err)
+		}
+	})
+}
+
 func TestUsageIsCountedByTheMonth(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
@@ -68,6 +104,11 @@ func TestUsageIsCountedByTheMonth(t *testing.T) {
 		h.write(func(tx *db.Tx) error { return h.tenants.Return(tx, p.workspace, id, 2, november) })
 		if got := shown(); got != "map[emails_this_month:3 last_sent_at:2026-11-20T10:00:00.000Z]" {
 			t.Errorf("after two were taken back: %s", got)
+		}
+
+		h.write(func(tx *db.Tx) error { return h.tenants.Return(tx, p.workspace, id, 9, november) })
+		if got := shown(); got != "map[emails_this_month:3 last_sent_at:2026-11-20T10:00:00.000Z]" {
+			t.Errorf("after more was to be taken back than there is: %s", got)
 		}
 
 		h.Clock.Move(16 * 24 * time.Hour) // it is December
