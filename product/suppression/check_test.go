@@ -3,6 +3,7 @@ package suppression_test
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -217,6 +218,56 @@ func TestAnAddressThatIsForgottenIsStillNotMailed(t *testing.T) {
 		if gone.Text("id") != id || h.stopped(ask(h.Workspace, "ann@example.net", true)) != "-" {
 			t.Errorf("%s", gone.Raw)
 		}
+	})
+}
+
+func TestAnEntryThatIsMadeToStayAtTheSameMomentIsNotSwept(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		if !h.App.DB.Shared() {
+			return // one writer at a time: there is no same moment
+		}
+		h.suppress("ann@example.net", fields{"expires_at": h.Clock.Now().Add(time.Hour)})
+		h.Clock.Advance(2 * time.Hour)
+		sweeps, locked := 0, make(chan bool)
+		var adding sync.WaitGroup
+		stop := h.App.DB.Watch(func(query string, _ []any) {
+			if !strings.Contains(query, "ORDER BY expires_at") {
+				return
+			}
+			if sweeps++; sweeps != 2 { // the first is the rehearsal of the transaction
+				return
+			}
+			h.Clock.Advance(-2 * time.Hour) // another node, whose clock is behind
+			adding.Go(func() { h.addWhileOthersWait(locked) })
+			<-locked
+		})
+		defer stop()
+
+		h.sweep()
+
+		adding.Wait()
+		if got := h.stopped(ask(h.Workspace, "ann@example.net", false)); got != "complaint" {
+			t.Errorf("stopped by %s", got)
+		}
+	})
+}
+
+// addWhileOthersWait adds a complaint of Ann, says so, and commits when somebody waits for its lock.
+func (h *house) addWhileOthersWait(locked chan<- bool) {
+	tries := 0
+	h.write(func(tx *db.Tx) error {
+		_, err := h.list.AddMany(tx, []suppression.Entry{{Workspace: h.Workspace, Address: "ann@example.net", Reason: suppression.Complaint}})
+		if tries++; err != nil || tries != 2 {
+			return err
+		}
+		close(locked)
+		for waiting := int64(0); waiting == 0 && err == nil; {
+			waiting, err = db.One(tx, db.Value[int64], `
+				SELECT COUNT(*) FROM pg_stat_activity
+				WHERE datname = current_database() AND wait_event_type = 'Lock'`)
+		}
+		return err
 	})
 }
 

@@ -187,11 +187,11 @@ func anythingToSweep(tx *db.Tx, since time.Time) (bool, error) {
 	return len(found) > 0, err
 }
 
-// sweepExpired deletes across workspaces.
+// sweepExpired deletes across workspaces. It leaves an entry alone that has got a later end since it was found.
 func sweepExpired(tx *db.Tx, limit int) ([]Suppression, error) {
 	return db.All(tx, scanSuppression, `
 		DELETE FROM suppression
-		WHERE id IN (
+		WHERE expires_at <= $1 AND id IN (
 			SELECT id FROM suppression
 			WHERE expires_at <= $1
 			ORDER BY expires_at
