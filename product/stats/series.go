@@ -43,6 +43,9 @@ func selectSeries(tx *db.Tx, asked span, which []Counter, by interval, zone *tim
 			}
 		}
 	}
+	for i, counts := range out.counts {
+		out.counts[i] = counts.told()
+	}
 	return out, nil
 }
 

@@ -132,6 +132,15 @@ func (c *Counts) add(more []int64) {
 	}
 }
 
+// told returns the counts as they are told. Below zero is what was taken out of a time in which it was not counted, because its tag was
+// not counted apart then.
+func (c Counts) told() Counts {
+	for i := range c {
+		c[i] = max(c[i], 0)
+	}
+	return c
+}
+
 // quarter is the finest time that counts are kept by. Some time zones are three quarters of an hour off.
 const quarter = 15 * time.Minute
 

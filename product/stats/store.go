@@ -156,7 +156,8 @@ func selectCounts(tx *db.Tx, s span) (Counts, error) {
 	if err != nil {
 		return sum, err
 	}
-	return sum, sum.addPast(tx, s)
+	err = sum.addPast(tx, s)
+	return sum.told(), err
 }
 
 // ofFacet is what is known of one facet in a span.
@@ -266,6 +267,9 @@ func selectISPs(tx *db.Tx, s span) ([]ispRow, error) {
 		row := ispRow{isp: isp}
 		row.plus(numbers)
 		rows = append(rows, row)
+	}
+	for i := range rows { // as of Counts.told
+		rows[i].sent, rows[i].delivered = max(rows[i].sent, 0), max(rows[i].delivered, 0)
 	}
 	slices.SortFunc(rows, func(a, b ispRow) int { return cmp.Or(cmp.Compare(b.sent, a.sent), cmp.Compare(a.isp, b.isp)) })
 	return rows, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,6 +77,28 @@ func TestATagThatIsNotSeenAnyMoreMakesRoom(t *testing.T) {
 		for tag, want := range map[string]string{"order:v0000": "2", "order:v1000": "1", "order:v1001": "1"} {
 			if got := deliveredWith(in, tag+"&days=90"); got != want {
 				t.Errorf("%s of %s were delivered, want %s", got, tag, want)
+			}
+		}
+	})
+}
+
+func TestNothingIsTakenOutOfATagThatWasNotCountedApart(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		record(t, in, tagged(in, "order", 0, 1000)...)
+		follow(t, in)
+		in.Clock.Advance(40 * 24 * time.Hour)
+		record(t, in, tagged(in, "order", 1000, 1)...) // for which there is no room yet
+		follow(t, in)
+		fold(t, in)
+		record(t, in, happened{"email.bounced", "ann@example.net", in.Clock.Now().Add(time.Hour), fields{"tags": fields{"order": "v1000"}, "isp": "gmail",
+			"status": "bounced", "previous_status": "delivered", "delivered_at": in.Clock.Now(), "bounce": fields{"class": "hard"}}})
+		follow(t, in)
+
+		for _, question := range [][]string{{"/stats/overview"}, {"/stats/daily"}, {"/stats/timeseries", "metrics", "sent,delivered,bounced"}, {"/stats/top"}} {
+			answer := get(t, in, question[0], append(question[1:], "tag", "order:v1000")...)
+			if raw := string(answer.Raw); strings.Contains(raw, ":-") || !strings.Contains(raw, `:1,`) && !strings.Contains(raw, `:1}`) {
+				t.Errorf("%s says %s", question[0], raw)
 			}
 		}
 	})
