@@ -290,3 +290,59 @@ func TestSeriesAddUpToTheTotals(t *testing.T) {
 		}
 	})
 }
+
+func TestRatesAreOfWhatWasSentOrDelivered(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		visit := func(which string, count int) fields { return fields{which: fields{"count": count}} }
+		for kind, all := range map[string][]fields{
+			"email.delivered": make([]fields, 8), "email.bounced": {{"previous_status": "queued"}, {"previous_status": "queued"}},
+			"email.opened":  {visit("open", 1), visit("open", 1), visit("open", 1), visit("open", 1), visit("open", 2), {"open": fields{"count": 1, "automated": true}}},
+			"email.clicked": {visit("click", 1), visit("click", 1), visit("click", 2)}, "email.complained": make([]fields, 1), "email.unsubscribed": make([]fields, 3),
+		} {
+			for _, data := range all {
+				record(t, in, happened{kind, "ann@example.net", in.Clock.Now(), data})
+			}
+		}
+		follow(t, in)
+
+		want := `{"bounce_rate":0.2,"click_rate":0.25,"complaint_rate":0.125,"delivery_rate":0.8,"open_rate":0.5,"unsubscribe_rate":0.375}`
+		if got := numbers(get(t, in, "/stats/overview").Body["rates"]); got != want {
+			t.Errorf("rates are %s, want %s", got, want)
+		}
+	})
+}
+
+func TestATimeEndsWithTheQuarterOfItsEnd(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		noon := in.Clock.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
+		for _, at := range []time.Time{noon.Add(-time.Second), noon, noon.Add(14 * time.Minute), noon.Add(15 * time.Minute)} {
+			record(t, in, happened{"email.received", "ann@example.net", at, nil})
+		}
+		follow(t, in)
+		for end, want := range map[time.Time]string{noon.Add(time.Minute): "2", noon.Add(15 * time.Minute): "2", noon.Add(16 * time.Minute): "3"} {
+			answer := get(t, in, "/stats/overview", "start", noon.Format(time.RFC3339), "end", end.Format(time.RFC3339))
+			if got := answer.Text("totals", "received"); got != want {
+				t.Errorf("until %s %s are counted, want %s", end.Format(time.TimeOnly), got, want)
+			}
+		}
+	})
+}
+
+func TestTheStatusMixIsOfTheDayMailWasAccepted(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		today := in.Clock.Now().UTC().Truncate(24 * time.Hour).Add(time.Hour)
+		yesterday := today.Add(-24 * time.Hour)
+		record(t, in, happened{"email.queued", "", yesterday, fields{"status": "queued"}},
+			happened{"email.delivered", "ann@example.net", today, fields{"created_at": yesterday, "status": "delivered", "previous_status": "queued"}})
+		follow(t, in)
+		for day, want := range map[time.Time]string{yesterday: "[map[count:1 share:1 status:delivered]]", today: "[]"} {
+			mix := rows(get(t, in, "/stats/top", "start", day.Format(time.RFC3339), "end", day.Add(time.Hour).Format(time.RFC3339)), "status_mix")
+			if got := fmt.Sprint(mix); got != want {
+				t.Errorf("the mix of %s is %s, want %s", day.Format(time.DateOnly), got, want)
+			}
+		}
+	})
+}

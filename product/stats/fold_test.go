@@ -88,8 +88,16 @@ func TestPackingADayChangesNoAnswer(t *testing.T) {
 		}
 		fold(t, in)
 		same(late)
+		totals := func() string {
+			then := get(t, in, "/stats/overview", "start", begin.Format(time.RFC3339), "end", begin.Add(20*24*time.Hour).Format(time.RFC3339))
+			return numbers(then.Body["totals"])
+		}
+		counted := totals()
 		in.Clock.Advance(400 * 24 * time.Hour)
 		fold(t, in)
+		if got := totals(); got != counted {
+			t.Errorf("after a year and a month the totals are %s, not %s", got, counted)
+		}
 		for _, kind := range []string{"domain", "subject", "tag"} {
 			if n := rowsOf(t, in, "stats_past", "kind = '"+kind+"' AND day", in.Clock.Now().Add(-397*24*time.Hour)); n != 0 {
 				t.Errorf("%d days of %ss are kept", n, kind)
