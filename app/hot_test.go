@@ -83,13 +83,17 @@ type hot struct {
 	sent  int
 	last  string
 	list  string
+
+	mx, submission string
 }
 
 // open makes a customer whose plan forgets, with a webhook that answers.
 func (h *hot) open() {
 	h.t.Helper()
 	h.Workspace, h.key = h.NewWorkspace(plan.Free)
-	h.VerifiedDomain(h.Workspace, "hot.test")
+	domain := h.VerifiedDomain(h.Workspace, "hot.test")
+	h.mx, h.submission = h.MX(), h.Submission(false)
+	h.call(http.StatusOK, http.MethodPost, "/domains/"+domain+"/receiving", map[string]any{"enabled": true}, "")
 	customer := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	h.t.Cleanup(customer.Close)
 	h.call(http.StatusCreated, http.MethodPost, "/webhooks", map[string]any{"url": customer.URL, "events": []string{"email.delivered"}}, "")
@@ -136,6 +140,7 @@ func (h *hot) live() {
 	h.call(http.StatusAccepted, http.MethodPost, "/broadcasts", map[string]any{"name": "News", "audience_id": h.list, "from": "news@hot.test", "subject": "News", "html": "<p>Hi</p>", "send": true}, "")
 	h.Finish(h.App.Broadcasts.Step)
 	h.Deliver()
+	h.doors()
 	workers := append(h.App.Workers(), h.App.Logs.Writer())
 	for range 6 {
 		for _, w := range workers {
@@ -159,6 +164,7 @@ func (h *hot) look() {
 		"/emails?since=" + h.Clock.Now().Add(-time.Hour).Format(time.RFC3339), "/emails/" + h.last, "/emails/" + h.last + "/events", "/emails/" + h.last + "/attempts",
 		"/suppressions?limit=50", "/suppressions/nobody@example.net", "/suppressions?search=person77", "/api-keys", "/domains", "/webhooks", "/webhook-deliveries",
 		"/logs?limit=50", "/logs?search=user77", "/logs?kind=api_request", "/logs?level=error", "/logs?status=5xx", "/logs?kind=domain,auth", "/logs?email_id=" + h.last, "/stats/overview", "/limits",
+		"/emails/receiving?limit=50", "/emails/receiving?search=question",
 	} {
 		answer := h.Browse(http.MethodGet, "/v1"+path, nil)
 		if answer.Status != http.StatusOK {

@@ -42,6 +42,8 @@ func crowded() map[string]map[string]string {
 		"log_entry":           {"id": "s.id", "workspace_id": workspace, "created_at": "s.at"},
 		"plan_usage":          {"workspace_id": "s.id"},
 		"domain":              {"id": "s.id", "name": "'d' || CAST(s.n AS TEXT) || '.test'", "workspace_id": workspace, "created_at": "s.at", "next_check_at": "b.next_check_at + s.n * 60000000"},
+		"inbound_received":    {"id": "s.id", "workspace_id": workspace, "created_at": "s.at", "message_id": "'<' || CAST(s.n AS TEXT) || '@example.org>'", "thread_id": "s.id"},
+		"inbound_message":     {"received_id": "s.id", "workspace_id": workspace},
 		"contact":             {"id": "s.id", "number": "1000000 + s.n", "workspace_id": workspace, "address": "'person' || CAST(s.n AS TEXT) || '@example.org'"},
 		"broadcast_recipient": {"id": "s.id", "workspace_id": workspace, "broadcast_id": "s.id", "contact": "1000000 + s.n", "contact_id": "s.id", "email_id": "s.id"},
 		"account_session":     {"id": "s.id", "token_hash": "CAST('token' || CAST(s.n AS TEXT) AS {blob})", "user_id": "s.id", "seen_at": "s.at + 27 * 86400000000"},

@@ -30,11 +30,8 @@ func (s *Service) ForReceiving(ctx context.Context, name string) (d Domain, rece
 	if ok && now.Before(known.until) {
 		return known.domain, known.receives, nil
 	}
-	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		found, err := selectReceiving(tx, name)
-		if len(found) > 0 && found[0].Receiving {
-			d, receives = found[0], true
-		}
+	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		d, receives, err = receiverOf(tx, name)
 		return err
 	})
 	if err != nil {
@@ -47,6 +44,19 @@ func (s *Service) ForReceiving(ctx context.Context, name string) (d Domain, rece
 	}
 	s.receiving.names[name] = receivingName{d, receives, now.Add(sendingFor)}
 	return d, receives, nil
+}
+
+// receiverOf finds whose the mail to a name is. Whoever has proven the name decides, even that none is taken; one whose proof has lapsed goes on
+// only while nobody else has any.
+func receiverOf(tx *db.Tx, name string) (d Domain, receives bool, err error) {
+	found, err := selectHolder(tx, name)
+	if len(found) == 0 && err == nil {
+		found, err = selectReceiving(tx, name)
+	}
+	if err != nil || len(found) == 0 || !found[0].Receiving {
+		return Domain{}, false, err
+	}
+	return found[0], true, nil
 }
 
 // forgetReceiving makes a change of receiving seen at once in this process.
@@ -66,11 +76,6 @@ func (s *Service) OfWorkspace(tx *db.Tx, ws space.ID, ids []string, limit int) (
 
 // Known tells whether some workspace has proven the name to be its own.
 func (s *Service) Known(tx *db.Tx, name string) (bool, error) {
-	domains, err := selectAnyByName(tx, name)
-	for _, d := range domains {
-		if d.Verified {
-			return true, err
-		}
-	}
-	return false, err
+	holders, err := selectHolder(tx, name)
+	return len(holders) > 0, err
 }

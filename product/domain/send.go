@@ -96,11 +96,9 @@ func (s *Service) ByName(ctx context.Context, ws space.ID, name string) (Domain,
 // Holder returns the domain of the one workspace that has verified the name, if any has.
 func (s *Service) Holder(ctx context.Context, name string) (d Domain, held bool, err error) {
 	err = s.db.Glance(ctx, func(tx *db.Tx) error {
-		domains, err := selectAnyByName(tx, name)
-		for _, candidate := range domains {
-			if candidate.Verified {
-				d, held = candidate, true
-			}
+		holders, err := selectHolder(tx, name)
+		if len(holders) > 0 {
+			d, held = holders[0], true
 		}
 		return err
 	})

@@ -133,13 +133,12 @@ func selectByIDs(tx *db.Tx, ids []ID) ([]Domain, error) {
 		WHERE id {in $1}`, ids)
 }
 
-// selectReceiving serves other servers, who know no workspace. Whoever has proven a name decides about its mail, even that none is taken;
-// one whose proof has lapsed goes on only while nobody else has any.
+// selectReceiving serves other servers, who know no workspace. Of several that receive without a proof it is the one that had it last.
 func selectReceiving(tx *db.Tx, name string) ([]Domain, error) {
 	return db.All(tx, scanDomain, `
 		SELECT `+columns+` FROM domain
-		WHERE name = $1 AND (receiving = TRUE OR verified = TRUE)
-		ORDER BY verified DESC, COALESCE(verified_at, 0) DESC, id
+		WHERE name = $1 AND receiving = TRUE
+		ORDER BY COALESCE(verified_at, 0) DESC, id
 		LIMIT 1`, name)
 }
 
@@ -175,7 +174,7 @@ func selectFailing(tx *db.Tx, limit int) ([]Domain, error) {
 		LIMIT $1`, limit)
 }
 
-// selectHolder serves people who follow links, who know no workspace. A verified domain belongs to one workspace alone.
+// selectHolder serves people who follow links and other servers, who know no workspace. A verified domain belongs to one workspace alone.
 func selectHolder(tx *db.Tx, name string) ([]Domain, error) {
 	return db.All(tx, scanDomain, `
 		SELECT `+columns+` FROM domain
