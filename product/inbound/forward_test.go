@@ -664,6 +664,20 @@ func TestRulesGoWithTheirDomain(t *testing.T) {
 	})
 }
 
+func TestADomainThatIsAddedAgainGetsRulesAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		other := in.VerifiedDomain(in.Workspace, "other.test")
+		rule(t, in, fields{"address": "a@other.test", "forward_to": "old@example.org"})
+		in.Browse(http.MethodDelete, "/v1/domains/"+other, nil)
+		again := in.VerifiedDomain(in.Workspace, "other.test")
+		rule(t, in, fields{"address": "a@other.test", "forward_to": "new@example.org"})
+		if left := rules(t, in); len(left) != 1 || left[0]["domain_id"] != again {
+			t.Errorf("%v", left)
+		}
+	})
+}
+
 func TestMailThatWouldBePassedOnToNobodyIsKept(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

@@ -126,6 +126,9 @@ func readRuleAddress(text string) (key, name string, err error) {
 }
 
 func (s *Service) addRule(tx *db.Tx, rule Rule) error {
+	if err := deleteRuleLeftBehind(tx, rule); err != nil {
+		return err
+	}
 	count, err := countRules(tx, rule.Workspace)
 	if err != nil {
 		return err

@@ -95,6 +95,14 @@ func deleteRules(tx *db.Tx, ws space.ID, ids []string) error {
 	return err
 }
 
+// deleteRuleLeftBehind removes the rule that an address had under another id of its domain, which was removed and added again.
+func deleteRuleLeftBehind(tx *db.Tx, r Rule) error {
+	_, err := tx.Exec(`
+		DELETE FROM inbound_rule
+		WHERE workspace_id = $1 AND address = $2 AND domain_id <> $3`, r.Workspace, r.Address, r.DomainID)
+	return err
+}
+
 // countForward counts a forward in the hour, if the rule has one left. It tells whether it had.
 func countForward(tx *db.Tx, r Rule, most int64) (bool, error) {
 	hour := tx.Now().Truncate(time.Hour).Unix()
