@@ -145,6 +145,9 @@ func (s *Service) forget(ctx context.Context, item queue.Item) (left bool, err e
 	if err := s.forgetLog(ctx, e); err != nil {
 		return false, fmt.Errorf("forget log entries: %w", err)
 	}
+	if err := s.forgetErrorFiles(ctx, e); err != nil {
+		return false, fmt.Errorf("forget rows of imports: %w", err)
+	}
 	if err := s.forgetAbove(ctx, e, item.Payload); err != nil {
 		return false, fmt.Errorf("forget what slices above keep: %w", err)
 	}

@@ -34,3 +34,20 @@ func TestAPersonIsForgottenWhereverTheyWereTold(t *testing.T) {
 		}
 	})
 }
+
+func TestAPersonIsForgottenInTheFilesOfWhatCouldNotBeImported(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.property("seats", "number")
+		h.contact("ann@bücher.example", nil)
+		// More than a hundred fail, so that only the file names the last.
+		im := h.imported([]byte("email,seats\n"+strings.Repeat("bob@example.net,x\n", 150)+"Ann@Bücher.Example,x\n\"=1+1\",x\n"), nil).Text("id")
+		file := func() string { return h.file(h.must(200, "GET", "/contacts/imports/"+im, nil).Text("errors_url")) }
+		before := file()
+		h.must(202, "POST", "/audience/contacts/ann@bücher.example/erase", nil)
+		h.work()
+		if after := file(); !strings.Contains(before, ",Ann@Bücher.Example,") || after != strings.Replace(before, ",Ann@Bücher.Example,", ",,", 1) {
+			t.Errorf("before:\n%s\nafter:\n%s", before, after)
+		}
+	})
+}

@@ -15,11 +15,17 @@ const errorsPage = 1000
 
 // writeErrors puts the rows that failed into a file, without holding them all.
 func (s *Service) writeErrors(ctx context.Context, id ImportID) (blob.Ref, error) {
+	info, err := s.putFile(ctx, func(out io.Writer) error { return s.printErrors(ctx, id, out) })
+	return info.Ref, err
+}
+
+// putFile puts a file into the store while it is written.
+func (s *Service) putFile(ctx context.Context, print func(io.Writer) error) (blob.Info, error) {
 	read, write := io.Pipe()
-	go func() { write.CloseWithError(s.printErrors(ctx, id, write)) }()
+	go func() { write.CloseWithError(print(write)) }()
 	info, err := s.parts.Blobs.Put(ctx, read, maxPlain)
 	read.CloseWithError(err) // ends the writer, should the store have given up first
-	return info.Ref, err
+	return info, err
 }
 
 func (s *Service) printErrors(ctx context.Context, id ImportID, out io.Writer) error {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"postrider/platform/blob"
 	"postrider/platform/db"
 	"postrider/platform/space"
 )
@@ -40,6 +41,33 @@ func forgetImportErrors(tx *db.Tx, ws space.ID, address string) ([]string, error
 		RETURNING import_id`, address, ws)
 	slices.Sort(told)
 	return slices.Compact(told), err
+}
+
+// selectErrorFiles returns the files of failed rows that a workspace still has, by their imports.
+func selectErrorFiles(tx *db.Tx, ws space.ID) (map[ImportID]blob.Ref, error) {
+	type row struct {
+		id   ImportID
+		file blob.Ref
+	}
+	rows, err := db.All(tx, func(s db.Scanner) (r row, err error) {
+		err = s.Scan(&r.id, &r.file)
+		return r, err
+	}, `
+		SELECT id, errors_blob FROM contact_import
+		WHERE workspace_id = $1 AND errors_blob IS NOT NULL`, ws)
+	files := make(map[ImportID]blob.Ref, len(rows))
+	for _, r := range rows {
+		files[r.id] = r.file
+	}
+	return files, err
+}
+
+// replaceErrorFile lets an import tell another file, unless it has lost the old one meanwhile.
+func replaceErrorFile(tx *db.Tx, id ImportID, old, file blob.Ref) error {
+	_, err := tx.Exec(`
+		UPDATE contact_import SET errors_blob = $1
+		WHERE id = $2 AND errors_blob = $3`, file, id, old)
+	return err
 }
 
 // forgetOldErrors drops the files of errors of imports that ended before, and returns how many.
