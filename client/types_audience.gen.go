@@ -107,7 +107,7 @@ type AudienceContactBody struct {
 	Resubscribe bool `json:"resubscribe,omitzero"`
 	// Segments to be put into by hand: ids, or objects with an id.
 	Segments []any `json:"segments,omitzero"`
-	// What the contact says about topics.
+	// What the contact says about topics. opt_in never brings back somebody who left the topic by a link.
 	Topics []AudienceTopicWish `json:"topics,omitzero"`
 	// true stops all mail but what people ask for. false never brings back somebody who left by themselves.
 	Unsubscribed *bool `json:"unsubscribed,omitempty"`

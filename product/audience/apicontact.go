@@ -131,7 +131,7 @@ func (s *Service) say(ctx context.Context, ws space.ID, name string, wishes []to
 			if err != nil {
 				return err
 			}
-			if _, err := sayTo(tx, c, t, w.Subscription); err != nil {
+			if _, err := sayTo(tx, c, t, w.Subscription, false); err != nil {
 				return err
 			}
 		}

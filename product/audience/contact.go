@@ -39,7 +39,7 @@ type contactChange struct {
 	ListID       string                     `json:"list_id" doc:"A list to join." example:"0193a1f5-0000-7000-8000-000000000311"`
 	AudienceID   string                     `json:"audience_id" doc:"The same as list_id."`
 	ListIDs      api.Strings                `json:"list_ids" doc:"Lists to join."`
-	Topics       []topicWish                `json:"topics" doc:"What the contact says about topics."`
+	Topics       []topicWish                `json:"topics" doc:"What the contact says about topics. opt_in never brings back somebody who left the topic by a link."`
 	Segments     []named                    `json:"segments" doc:"Segments to be put into by hand: ids, or objects with an id."`
 	Consent      *consentBody               `json:"consent" doc:"How the person agreed."`
 }

@@ -110,7 +110,7 @@ func moveIn(t *rapid.T, tx *db.Tx, w world.World, ws space.ID, known schema, i i
 	}
 	for _, topic := range known.topics {
 		if maybe.Draw(t, "says") {
-			if err := saveSaid(tx, []said{{topic.Number, number, rapid.SampledFrom([]Subscription{OptIn, OptOut}).Draw(t, "said"), tx.Now()}}); err != nil {
+			if err := saveSaid(tx, []said{{topic.Number, number, rapid.SampledFrom([]Subscription{OptIn, OptOut}).Draw(t, "said"), tx.Now(), false}}); err != nil {
 				return err
 			}
 		}

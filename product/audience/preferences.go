@@ -70,31 +70,32 @@ func (s *Service) leaveTopic(tx *db.Tx, c *Contact, id string) (suppression.Left
 	if err != nil {
 		return suppression.NothingToLeave, err
 	}
-	changed, err := sayTo(tx, *c, t, OptOut)
+	changed, err := sayTo(tx, *c, t, OptOut, true)
 	if changed {
 		return suppression.JustLeft, err
 	}
 	return suppression.AlreadyLeft, err
 }
 
-// sayTo writes what a contact says about a topic, and tells whether that is anything new.
-func sayTo(tx *db.Tx, c Contact, t Topic, subscription Subscription) (bool, error) {
+// sayTo writes what a contact says about a topic, themselves or through a customer who knows, and tells whether that is anything new.
+func sayTo(tx *db.Tx, c Contact, t Topic, subscription Subscription, own bool) (bool, error) {
 	rows, err := selectSaid(tx, []int64{c.Number})
 	if err != nil {
 		return false, err
 	}
-	var before Subscription
+	var before said
 	for _, row := range rows {
 		if row.topic == t.Number {
-			before = row.subscription
+			before = row
 		}
 	}
-	if before == subscription {
+	changed := before.subscription != subscription
+	if !changed && (before.own || !own) {
 		return false, nil
 	}
 	change := newCounts()
-	change.change(t.Number, before, subscription)
-	return true, errors.Join(saveSaid(tx, []said{{t.Number, c.Number, subscription, tx.Now()}}), change.save(tx))
+	change.change(t.Number, before.subscription, subscription)
+	return changed, errors.Join(saveSaid(tx, []said{{t.Number, c.Number, subscription, tx.Now(), own}}), change.save(tx))
 }
 
 func (s *Service) leaveList(tx *db.Tx, c *Contact, id string) (suppression.Left, error) {

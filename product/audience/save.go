@@ -53,9 +53,15 @@ type card struct {
 	Contact
 	isNew, touched, renamed, full bool
 	values                        map[int64]*filter.Value
-	said                          map[int64]Subscription
+	said                          map[int64]stance
 	segments                      []int64
 	joins                         []join
+}
+
+// stance is what is to hold for a topic. It turns round what the person said only if they came back.
+type stance struct {
+	Subscription
+	back bool
 }
 
 type join struct {
@@ -139,7 +145,7 @@ func (b *book) open(wishes []wish, limit *int64) error {
 }
 
 func newCard(c Contact) *card {
-	return &card{Contact: c, values: map[int64]*filter.Value{}, said: map[int64]Subscription{}}
+	return &card{Contact: c, values: map[int64]*filter.Value{}, said: map[int64]stance{}}
 }
 
 // reserve counts new contacts as far as the plan has room, in the order in which they were asked for.
@@ -166,7 +172,9 @@ func (b *book) apply(c *card, w wish) {
 	c.renamed = c.renamed || first != c.FirstName || last != c.LastName
 	c.FirstName, c.LastName = first, last
 	maps.Copy(c.values, w.values)
-	maps.Copy(c.said, w.topics)
+	for topic, subscription := range w.topics {
+		c.said[topic] = stance{subscription, w.resubscribe}
+	}
 	c.segments = append(c.segments, w.segments...)
 	c.Consent = cmp.Or(w.consent, c.Consent, w.presumed)
 	for _, l := range w.lists {

@@ -42,31 +42,42 @@ func unique(placed []placement) []placement {
 }
 
 func (b *book) writeSaid(all []*card) error {
+	before, err := b.saidBefore(all)
+	if err != nil {
+		return err
+	}
 	var rows []said
-	var old []int64
 	for _, c := range all {
 		for _, topic := range slices.Sorted(maps.Keys(c.said)) {
-			rows = append(rows, said{topic, c.Number, c.said[topic], b.tx.Now()})
-		}
-		if len(c.said) > 0 && !c.isNew {
-			old = append(old, c.Number)
+			wanted, known := c.said[topic], before[[2]int64{topic, c.Number}]
+			if known.own && known.subscription == OptOut && !wanted.back {
+				continue
+			}
+			rows = append(rows, said{topic: topic, contact: c.Number, subscription: wanted.Subscription, at: b.tx.Now()})
+			b.counts.change(topic, known.subscription, wanted.Subscription)
 		}
 	}
 	if len(rows) == 0 {
 		return nil
 	}
-	before := map[[2]int64]Subscription{}
-	if len(old) > 0 {
-		known, err := selectSaid(b.tx, old)
-		if err != nil {
-			return err
-		}
-		for _, t := range known {
-			before[[2]int64{t.topic, t.contact}] = t.subscription
-		}
-	}
-	for _, t := range rows {
-		b.counts.change(t.topic, before[[2]int64{t.topic, t.contact}], t.subscription)
-	}
 	return saveSaid(b.tx, rows)
+}
+
+// saidBefore returns what those have said of whom something about topics is to be written, by topic and contact.
+func (b *book) saidBefore(all []*card) (map[[2]int64]said, error) {
+	var old []int64
+	for _, c := range all {
+		if len(c.said) > 0 && !c.isNew {
+			old = append(old, c.Number)
+		}
+	}
+	if len(old) == 0 {
+		return nil, nil
+	}
+	known, err := selectSaid(b.tx, old)
+	before := make(map[[2]int64]said, len(known))
+	for _, t := range known {
+		before[[2]int64{t.topic, t.contact}] = t
+	}
+	return before, err
 }

@@ -50,32 +50,33 @@ type said struct {
 	topic, contact int64
 	subscription   Subscription
 	at             time.Time
+	own            bool // the person said so, by a link
 }
 
 func scanSaid(s db.Scanner) (t said, err error) {
-	err = s.Scan(&t.topic, &t.contact, &t.subscription, db.Time(&t.at))
+	err = s.Scan(&t.topic, &t.contact, &t.subscription, db.Time(&t.at), &t.own)
 	return t, err
 }
 
 // selectSaid returns what contacts that the caller has found in its workspace said.
 func selectSaid(tx *db.Tx, contacts []int64) ([]said, error) {
 	return db.All(tx, scanSaid, `
-		SELECT topic, contact, subscription, updated_at FROM contact_topic
+		SELECT topic, contact, subscription, updated_at, own FROM contact_topic
 		WHERE contact {in $1}
 		ORDER BY topic, contact`, contacts)
 }
 
 // saveSaid writes what contacts say. The transaction has locked the contacts.
 func saveSaid(tx *db.Tx, rows []said) error {
-	const width = 4
+	const width = 5
 	values := make([]any, 0, width*len(rows))
 	for _, t := range rows {
-		values = append(values, t.topic, t.contact, t.subscription, t.at)
+		values = append(values, t.topic, t.contact, t.subscription, t.at, t.own)
 	}
 	_, err := tx.InsertRows(`
-		INSERT INTO contact_topic (topic, contact, subscription, updated_at)`, width, values, `
+		INSERT INTO contact_topic (topic, contact, subscription, updated_at, own)`, width, values, `
 		ON CONFLICT (topic, contact) DO UPDATE
-		SET subscription = excluded.subscription, updated_at = excluded.updated_at`)
+		SET subscription = excluded.subscription, updated_at = excluded.updated_at, own = excluded.own`)
 	return err
 }
 

@@ -1,6 +1,7 @@
 package audience_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,6 +57,39 @@ func TestOneClickLeavesWhatTheMailWasFor(t *testing.T) {
 		if got := h.news(id); got != "created unsubscribed unsubscribed unsubscribed" {
 			t.Error(got)
 		}
+	})
+}
+
+func TestATopicThatSomebodyLeftByALinkIsNotTakenUpForThem(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		topic := h.made("/topics", "Product news", nil)
+		in := []fields{{"id": topic, "subscription": "opt_in"}}
+		h.contact("ann@example.net", fields{"topics": []fields{{"id": topic, "subscription": "opt_out"}}})
+		stands := func(after, want string, counted float64) {
+			t.Helper()
+			got := h.must(200, "GET", "/contacts/ann@example.net", nil).Body["topics"].([]any)[0].(fields)["subscription"]
+			if n := h.must(200, "GET", "/topics/"+topic, nil).Body["subscriber_count"]; got != want || n != counted {
+				t.Errorf("after %s: %v, %v subscribers", after, got, n)
+			}
+		}
+		h.must(200, "POST", "/contacts", fields{"email": "ann@example.net", "topics": in})
+		stands("the customer turned round what the customer said", "opt_in", 1)
+		for range 2 {
+			h.ask("POST", h.unsubscribeLink("ann@example.net", topic, ""), []byte("List-Unsubscribe=One-Click"), map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
+		}
+		h.must(200, "POST", "/contacts", fields{"email": "ann@example.net", "topics": in})
+		stands("an upsert", "opt_out", 0)
+		h.imported([]byte("email\nann@example.net\n"), map[string]string{"topics": fmt.Sprintf(`[{"id":%q,"subscription":"opt_in"}]`, topic)})
+		stands("an import", "opt_out", 0)
+		h.must(200, "POST", "/contacts", fields{"email": "ann@example.net", "topics": in, "resubscribe": true})
+		stands("they came back", "opt_in", 1)
+		h.must(200, "POST", "/contacts/ann@example.net/topics", fields{"topic_id": topic, "subscription": "opt_out"})
+		h.ask("POST", h.unsubscribeLink("ann@example.net", topic, ""), []byte("List-Unsubscribe=One-Click"), map[string]string{"Content-Type": "application/x-www-form-urlencoded"})
+		h.must(200, "POST", "/contacts", fields{"email": "ann@example.net", "topics": in})
+		stands("a link that said again what the customer had said", "opt_out", 0)
+		h.must(200, "POST", "/contacts/ann@example.net/topics", fields{"topic_id": topic, "subscription": "opt_in"})
+		stands("they said so on the customer's own page", "opt_in", 1)
 	})
 }
 
