@@ -187,10 +187,19 @@ func (r *AggregateRecord) check(method string, results []xmlCheck) {
 // unixTime reads seconds since 1970, or returns zero.
 func unixTime(s string) time.Time {
 	seconds, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
-	if err != nil || seconds < 0 || seconds > maxUnix {
+	if err != nil {
 		return time.Time{}
 	}
-	return time.Unix(seconds, 0).UTC()
+	return storable(time.Unix(seconds, 0))
+}
+
+// storable returns a time in UTC, or zero if it cannot be stored and shown: a zone can carry a date out of the years that have four
+// digits, and JSON knows no zone that is a day away.
+func storable(at time.Time) time.Time {
+	if seconds := at.Unix(); seconds < 0 || seconds > maxUnix {
+		return time.Time{}
+	}
+	return at.UTC()
 }
 
 // maxUnix is the end of the year 9999, the last that JSON and SQL agree on.

@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"runtime"
@@ -65,6 +66,30 @@ func TestNumbersBeyondReasonAreBounded(t *testing.T) {
 	r, err := report.ReadTLS(bytes.NewReader([]byte(`{"policies":[{"summary":{"total-successful-session-count":9000000000000000000,"total-failure-session-count":-5}}]}`)))
 	if err != nil || r.Policies[0].Successful != 10_000_000_000 || r.Policies[0].Failed != 0 {
 		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestDatesThatCannotBeWrittenAreNone(t *testing.T) {
+	t.Parallel()
+	for date, known := range map[string]bool{"2026-11-15T00:00:00+01:00": true, "9999-12-31T23:59:59-23:59": false, "0000-01-01T00:00:00+23:59": false} {
+		r, err := report.ReadTLS(strings.NewReader(`{"date-range":{"start-datetime":"` + date + `"},"policies":[{}]}`))
+		if _, bad := json.Marshal(r); err != nil || bad != nil || r.Begin.IsZero() == known {
+			t.Errorf("%s: %s, %v, %v", date, r.Begin, err, bad)
+		}
+	}
+	for date, known := range map[string]bool{"15 Nov 2026 00:00:00 +0100": true, "15 Nov 2026 00:00:00 +2400": true, "31 Dec 9999 23:59:59 -2300": false} {
+		status := "Arrival-Date: " + date + "\r\n\r\nFinal-Recipient: rfc822; a@x.test\r\n"
+		r, err := report.Read(strings.NewReader("Content-Type: message/delivery-status\r\n\r\n" + status))
+		if err != nil || r.DSN == nil {
+			t.Fatalf("%s: %+v, %v", date, r, err)
+		}
+		if _, bad := json.Marshal(r.DSN); bad != nil || r.DSN.ArrivalDate.IsZero() == known {
+			t.Errorf("%s: %s, %v", date, r.DSN.ArrivalDate, bad)
+		}
+	}
+	const head, year10000 = "<feedback><policy_published><domain>a.test</domain></policy_published>", "<date_range><begin>253402300800</begin></date_range>"
+	if a, err := report.ReadAggregate(strings.NewReader(head + "<report_metadata>" + year10000 + "</report_metadata></feedback>")); err != nil || !a.Begin.IsZero() {
+		t.Errorf("%+v, %v", a, err)
 	}
 }
 

@@ -207,7 +207,7 @@ func parseDate(value string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	return at
+	return storable(at)
 }
 
 // complete fills in what the part for machines left open from the text for people and the message that came back.

@@ -103,5 +103,5 @@ func dateTime(s string) time.Time {
 	if err != nil {
 		return time.Time{}
 	}
-	return at.UTC()
+	return storable(at)
 }
