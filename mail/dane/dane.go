@@ -108,10 +108,10 @@ func (s Server) bases(ctx context.Context, names world.Resolver) ([]string, erro
 	switch {
 	case err == nil && answer.Authentic:
 		return []string{host}, nil
-	case errors.Is(err, world.ErrUnanswered):
-		return nil, fmt.Errorf("alias of %s: %w", host, err)
+	case err == nil, errors.Is(err, world.ErrNoName), errors.Is(err, world.ErrNoData):
+		return nil, nil
 	}
-	return nil, nil
+	return nil, fmt.Errorf("alias of %s: %w", host, err)
 }
 
 func (s Server) promise(base string, records []world.TLSA) Promise {

@@ -22,11 +22,13 @@ type zone struct {
 	aliases map[string]string
 	signed  map[string]bool
 	silent  map[string]bool
+	broken  map[string]error
 	asked   *[]string
 }
 
 func newZone() zone {
-	return zone{records: map[string][]world.TLSA{}, aliases: map[string]string{}, signed: map[string]bool{}, silent: map[string]bool{}, asked: new([]string)}
+	return zone{records: map[string][]world.TLSA{}, aliases: map[string]string{}, signed: map[string]bool{}, silent: map[string]bool{},
+		broken: map[string]error{}, asked: new([]string)}
 }
 
 func (z zone) answer(name string, found bool) (world.Answer, error) {
@@ -34,6 +36,8 @@ func (z zone) answer(name string, found bool) (world.Answer, error) {
 	switch {
 	case z.silent[name]:
 		return world.Answer{}, world.ErrUnanswered
+	case z.broken[name] != nil:
+		return world.Answer{}, z.broken[name]
 	case !found:
 		return world.Answer{Authentic: z.signed[name]}, world.ErrNoName
 	}
@@ -42,6 +46,9 @@ func (z zone) answer(name string, found bool) (world.Answer, error) {
 
 func (z zone) TLSA(_ context.Context, name string) ([]world.TLSA, world.Answer, error) {
 	answer, err := z.answer(name, z.records[name] != nil)
+	if err == nil && len(z.records[name]) == 0 {
+		err = world.ErrNoData
+	}
 	return z.records[name], answer, err
 }
 

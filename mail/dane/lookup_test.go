@@ -1,7 +1,9 @@
 package dane_test
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,6 +31,7 @@ func TestAPromiseCountsOnlyIfTheWholeWayToItIsSigned(t *testing.T) {
 		"MX records not signed":  {func(s *dane.Server, _ zone) { s.MX.Authentic = false }, dane.Absent, "", nil},
 		"addresses not signed":   {func(s *dane.Server, _ zone) { s.Addresses.Authentic = false }, dane.Absent, "", nil},
 		"promise not signed":     {func(_ *dane.Server, z zone) { z.signed[own] = false }, dane.Absent, "", []string{own}},
+		"no promise, signed":     {func(_ *dane.Server, z zone) { z.records[own] = []world.TLSA{} }, dane.Absent, "", []string{own}},
 		"no promise":             {func(_ *dane.Server, z zone) { delete(z.records, own) }, dane.Absent, "", []string{own}},
 		"addresses without name": {func(s *dane.Server, _ zone) { s.Addresses.Canonical = "" }, dane.Usable, "mx.acme.test", []string{own}},
 		"signed alias with a promise": {func(s *dane.Server, z zone) {
@@ -73,6 +76,20 @@ func TestSilenceAboutAPromiseIsNoPermission(t *testing.T) {
 	}
 }
 
+func TestAQuestionThatWasGivenUpIsNoPermission(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"_25._tcp.mx.acme.test", "mx.acme.test"} {
+		s, z := server(), newZone()
+		z.broken[name] = context.DeadlineExceeded
+		if name == "mx.acme.test" { // the alias is asked about where the addresses are not signed
+			s.Addresses.Authentic, s.Addresses.Canonical = false, "edge.host.test"
+		}
+		if p, err := dane.Lookup(t.Context(), z, s); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+}
+
 func TestAResolverThatCannotBeAskedMeansNoPromise(t *testing.T) {
 	t.Parallel()
 	if p, err := dane.Lookup(t.Context(), struct{ world.Resolver }{}, server()); err != nil || p.State != dane.Absent {
@@ -107,6 +124,9 @@ func TestOnlyRecordsForMailThatCanBeCheckedAreUsable(t *testing.T) {
 		"one of two":                     {[]world.TLSA{with(func(r *world.TLSA) { r.Usage = 1 }), hash}, []world.TLSA{hash}},
 		"the stronger hash":              {[]world.TLSA{hash, hash512}, []world.TLSA{hash512}},
 		"a stronger one of another kind": {[]world.TLSA{anchor, hash512}, []world.TLSA{anchor, hash512}},
+		"a stronger one of the other form": {[]world.TLSA{with(func(r *world.TLSA) { r.Selector = 0 }), hash512},
+			[]world.TLSA{with(func(r *world.TLSA) { r.Selector = 0 }), hash512}},
+		"more than anybody needs": {slices.Repeat([]world.TLSA{hash}, 65), slices.Repeat([]world.TLSA{hash}, 64)},
 	} {
 		state := dane.Usable
 		if test.want == nil {

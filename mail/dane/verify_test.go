@@ -75,6 +75,15 @@ func TestAnAuthorityNeedNotBeSentIfTheRecordHoldsIt(t *testing.T) {
 	}
 }
 
+func TestAnAuthorityMayVouchThroughAnother(t *testing.T) {
+	t.Parallel()
+	authority := danetest.NewAuthority(t)
+	state := handshake(t, authority.Under(t).Issue(t, "mx.acme.test", danetest.FarAhead))
+	if err := promise(t, danetest.Record(2, 0, 0, authority.Certificate)).Verify(state, now); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAnotherCertificateIsRefused(t *testing.T) {
 	t.Parallel()
 	authority, stranger := danetest.NewAuthority(t), danetest.NewAuthority(t)

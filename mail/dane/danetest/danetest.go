@@ -40,6 +40,15 @@ func NewAuthority(t testing.TB) *Authority {
 	return &Authority{Certificate: sign(t, template, template, key, key), key: key}
 }
 
+// Under returns another authority that this one vouches for.
+func (a *Authority) Under(t testing.TB) *Authority {
+	t.Helper()
+	template := &x509.Certificate{Subject: pkix.Name{CommonName: "An authority below"}, NotBefore: LongAgo, NotAfter: FarAhead,
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}
+	key := newKey(t)
+	return &Authority{Certificate: sign(t, template, a.Certificate, key, a.key), key: key}
+}
+
 // Pool returns the authority as the only one that is trusted.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
