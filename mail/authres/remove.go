@@ -23,9 +23,11 @@ func claims(text, server string) bool {
 	if err != nil {
 		return strings.Contains(strings.ToLower(text), strings.ToLower(server))
 	}
-	name := h.Server
-	if end := strings.IndexFunc(name, func(r rune) bool { return !isToken(r) }); end >= 0 {
-		name = name[:end] // where a stricter reader would end it
+	// Other readers may begin the name later than we do, or end it earlier.
+	for _, name := range strings.FieldsFunc(h.Server, func(r rune) bool { return !isToken(r) }) {
+		if strings.EqualFold(strings.TrimSuffix(name, "."), strings.TrimSuffix(server, ".")) {
+			return true
+		}
 	}
-	return strings.EqualFold(strings.TrimSuffix(name, "."), strings.TrimSuffix(server, "."))
+	return false
 }
