@@ -26,7 +26,10 @@ func Certificate(path, host string, now time.Time) Finding {
 		f.Message = fmt.Sprintf("The certificate cannot be read: %v.", err)
 		return f
 	}
-	block, _ := pem.Decode(raw)
+	block, rest := pem.Decode(raw)
+	for block != nil && block.Type != "CERTIFICATE" { // a key may stand in the same file
+		block, rest = pem.Decode(rest)
+	}
 	if block == nil {
 		f.Message = path + " holds no certificate in PEM."
 		return f
@@ -63,6 +66,9 @@ func judge(leaf *x509.Certificate, host string, now time.Time, renew time.Durati
 	switch expires := leaf.NotAfter.Format(time.DateOnly); {
 	case leaf.VerifyHostname(host) != nil:
 		f.Mend, f.Message = "Get a certificate that names "+host+".", fmt.Sprintf("The certificate is not for %s but for %s.", host, strings.Join(leaf.DNSNames, ", "))
+	case now.Before(leaf.NotBefore):
+		f.Mend = "Set the clock of this machine right, or get another certificate."
+		f.Message = "The certificate is good only from " + leaf.NotBefore.Format(time.DateOnly) + " on."
 	case now.After(leaf.NotAfter):
 		f.Mend, f.Message = "Renew it now.", "The certificate expired on "+expires+"."
 	case leaf.NotAfter.Sub(now) < renew:

@@ -235,7 +235,9 @@ func TestACertificateIsForTheHostAndGoodForAWhile(t *testing.T) {
 		}
 		return path
 	}
-	good := write("good.pem", newCertificate(t, hello, now.AddDate(0, 1, 0)))
+	certificate := newCertificate(t, hello, now.AddDate(0, 1, 0))
+	good := write("good.pem", certificate)
+	behindKey := write("both.pem", append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: []byte("x")}), certificate...))
 	for _, c := range []struct {
 		path, host string
 		now        time.Time
@@ -247,6 +249,8 @@ func TestACertificateIsForTheHostAndGoodForAWhile(t *testing.T) {
 		{write("empty.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")})), hello, now, standing.Fail},
 		{good, hello, now, standing.Good},
 		{good, "other.example.org", now, standing.Fail},
+		{behindKey, hello, now, standing.Good},
+		{good, hello, now.AddDate(-2, 0, 0), standing.Fail},
 		{good, hello, now.AddDate(0, 0, 20), standing.Warn},
 		{good, hello, now.AddDate(0, 2, 0), standing.Fail},
 	} {
