@@ -44,29 +44,37 @@ func scanFTS(s Scanner) (Document, []any, error) {
 	var text string
 	err := s.Scan(&rowID, &text, &doc.ID)
 	doc.At = time.UnixMicro(rowID >> 10).UTC()
-	doc.readWords(text)
+	words := strings.Fields(text)
+	if len(words) > 0 { // it is added after those of the text, which may look like it
+		doc.Space = spaceOf(words[len(words)-1])
+	}
+	doc.setWords(words)
 	return doc, []any{rowID}, err
 }
 
 func scanVector(s Scanner) (Document, []any, error) {
 	var doc Document
-	var text, space string
+	var text string
 	var at int64
-	err := s.Scan(&space, &at, &doc.ID, &text)
+	err := s.Scan(&doc.Space, &at, &doc.ID, &text)
 	doc.At = time.UnixMicro(at).UTC()
-	doc.readWords(text)
-	return doc, []any{space, at, doc.ID}, err
+	doc.setWords(strings.Fields(text))
+	return doc, []any{doc.Space, at, doc.ID}, err
 }
 
-// readWords takes the words of a row apart: one of them tells whose it is. What is left is sorted, each word once.
-func (doc *Document) readWords(text string) {
-	for _, word := range strings.Fields(text) {
-		if hex, ok := strings.CutPrefix(word, "0s"); ok && len(hex) == 32 && doc.Space == "" {
-			doc.Space = hex[:8] + "-" + hex[8:12] + "-" + hex[12:16] + "-" + hex[16:20] + "-" + hex[20:]
-			continue
-		}
-		doc.Words = append(doc.Words, word)
+// spaceOf returns the owner that a spaceWord stands for.
+func spaceOf(word string) string {
+	hex := strings.TrimPrefix(word, "0s")
+	if len(hex) != 32 {
+		return hex
 	}
+	return hex[:8] + "-" + hex[8:12] + "-" + hex[12:16] + "-" + hex[16:20] + "-" + hex[20:]
+}
+
+// setWords keeps each word once, in order, but for the one that tells whose the row is.
+func (doc *Document) setWords(words []string) {
+	own := spaceWord(doc.Space)
+	doc.Words = slices.DeleteFunc(words, func(word string) bool { return word == own })
 	slices.Sort(doc.Words)
 	doc.Words = slices.Compact(doc.Words)
 }
