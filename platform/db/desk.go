@@ -23,9 +23,10 @@ type Desk[T any] struct {
 
 // pending is a thing that waits to be stored.
 type pending[T any] struct {
-	thing T
-	err   error
-	done  chan struct{}
+	thing   T
+	err     error
+	paniced any
+	done    chan struct{}
 }
 
 // NewDesk returns a desk that stores with the given function, which must be pure but for the transaction.
@@ -43,6 +44,9 @@ func (d *Desk[T]) Write(ctx context.Context, thing T) error {
 		go d.serveOthers(ctx) // those who came meanwhile; the first caller gets its answer
 	}
 	<-p.done
+	if p.paniced != nil {
+		panic(p.paniced)
+	}
 	return p.err
 }
 
@@ -78,15 +82,21 @@ func (d *Desk[T]) storeJoined(ctx context.Context, joined []*pending[T]) {
 	for i, p := range joined {
 		things[i] = p.thing
 	}
-	err := d.db.Write(ctx, func(tx *Tx) error { return d.store(tx, things) })
-	if err != nil && len(joined) > 1 && !errors.Is(err, ErrUnavailable) {
+	paniced, err := d.storeSafely(ctx, things)
+	if (paniced != nil || err != nil && !errors.Is(err, ErrUnavailable)) && len(joined) > 1 {
 		for _, p := range joined { // one of them cannot be stored; the others can
 			d.storeJoined(ctx, []*pending[T]{p})
 		}
 		return
 	}
 	for _, p := range joined {
-		p.err = err
+		p.err, p.paniced = err, paniced
 		close(p.done)
 	}
+}
+
+// storeSafely keeps a panic over one thing from closing the desk for all; whoever brought it panics instead.
+func (d *Desk[T]) storeSafely(ctx context.Context, things []T) (paniced any, err error) {
+	defer func() { paniced = recover() }()
+	return nil, d.db.Write(ctx, func(tx *Tx) error { return d.store(tx, things) })
 }

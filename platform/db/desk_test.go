@@ -3,7 +3,9 @@ package db_test
 import (
 	"errors"
 	"log/slog"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"postrider/platform/db"
@@ -55,6 +57,40 @@ func TestThingsThatComeTogetherAreStoredTogetherAndFailAlone(t *testing.T) {
 		})
 		if err != nil || stored != good || most < 2 {
 			t.Errorf("%d stored, at most %d together, %v", stored, most, err)
+		}
+	})
+}
+
+// A thing that nobody foresaw must not be the last one that is stored.
+func TestAPanicOverOneThingLeavesTheDeskOpenForOthers(t *testing.T) {
+	t.Parallel()
+	w := world.New(slog.New(slog.DiscardHandler))
+	dbtest.Each(t, w, func(t *testing.T, d *db.DB) {
+		desk := db.NewDesk(d, func(tx *db.Tx, ids []string) error {
+			if slices.Contains(ids, "bad") {
+				panic("unforeseen")
+			}
+			return nil
+		})
+		failures := make([]error, 50)
+		var told atomic.Int64
+		var all sync.WaitGroup
+		for i := range failures {
+			all.Go(func() {
+				defer func() {
+					if recover() == "unforeseen" {
+						told.Add(1)
+					}
+				}()
+				if i%10 == 0 {
+					_ = desk.Write(t.Context(), "bad")
+				}
+				failures[i] = desk.Write(t.Context(), w.NewID())
+			})
+		}
+		all.Wait()
+		if err := errors.Join(failures...); err != nil || told.Load() != 5 {
+			t.Errorf("%d were told, %v", told.Load(), err)
 		}
 	})
 }
