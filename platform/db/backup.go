@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"errors"
+	"os"
 )
 
 var errNoBackup = errors.New("PostgreSQL is backed up with its own tools, such as pg_dump")
@@ -18,6 +19,14 @@ func (d *DB) Backup(ctx context.Context, path string) error {
 		return classOf(err)
 	}
 	defer conn.Close()
-	_, err = conn.ExecContext(ctx, "VACUUM INTO ?", path)
+	// SQLite would make a file that everybody on the machine can read. It takes one that is there and empty.
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	file.Close()
+	if _, err = conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
+		os.Remove(path)
+	}
 	return classOf(err)
 }

@@ -102,10 +102,13 @@ func (d *DB) Migrated(ctx context.Context) (bool, error) {
 	return applied >= len(names), err
 }
 
-// CheckWritable tells whether the database takes a write now, by one that changes nothing.
+// CheckWritable tells whether the database takes a write now, by one that changes nothing. It has to be of a row: without one the engine
+// writes nothing, and a full disk would not be noticed.
 func (d *DB) CheckWritable(ctx context.Context) error {
 	return d.Write(ctx, func(tx *Tx) error {
-		_, err := tx.Exec(`UPDATE schema_migration SET name = name WHERE name = ''`)
+		_, err := tx.Exec(`
+			UPDATE schema_migration SET name = name
+			WHERE name = (SELECT MIN(name) FROM schema_migration)`)
 		return err
 	})
 }
