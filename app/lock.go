@@ -30,9 +30,10 @@ func lockDir(dir string) (release func(), err error) {
 func nodeID(dir string, w world.World) (string, error) {
 	path := filepath.Join(dir, "node")
 	raw, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		raw = []byte(w.NewID() + "\n")
-		err = os.WriteFile(path, raw, 0o600)
+	id := strings.TrimSpace(string(raw))
+	if err == nil && id == "" || errors.Is(err, fs.ErrNotExist) { // a power cut leaves an empty file
+		id = w.NewID()
+		err = os.WriteFile(path, []byte(id+"\n"), 0o600)
 	}
-	return strings.TrimSpace(string(raw)), err
+	return id, err
 }

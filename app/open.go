@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -130,6 +131,8 @@ func prepare(ctx context.Context, w world.World, d *db.DB) error {
 
 var errSecretNeeded = Misconfigured{errors.New("a shared database needs a shared secret: set POSTRIDER_SECRET to the same 32 or more characters on every node")}
 
+var errSecretLost = Misconfigured{errors.New("the file is missing, and with another secret nobody can open the keys in the database beside it; put it back from a backup, or set POSTRIDER_SECRET to what it was")}
+
 func (s Storage) secret(w world.World) ([]byte, error) {
 	switch {
 	case s.Secret != "":
@@ -141,7 +144,11 @@ func (s Storage) secret(w world.World) ([]byte, error) {
 	case s.DatabaseURL != "":
 		return nil, errSecretNeeded
 	}
-	return seal.LoadOrCreate(filepath.Join(s.Dir, "secret"), w.Random)
+	path := filepath.Join(s.Dir, "secret")
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) && s.CheckPresent() == nil {
+		return nil, fmt.Errorf("%s: %w", path, errSecretLost)
+	}
+	return seal.LoadOrCreate(path, w.Random)
 }
 
 func (s Storage) previousSecrets() ([][]byte, error) {

@@ -8,13 +8,14 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"time"
 
 	"postrider/platform/blob"
 	"postrider/platform/move"
 	"postrider/world"
 )
 
-var errOccupied = errors.New("the directory already holds a database; restore into another, or move that one away yourself")
+var errOccupied = errors.New("the directory already holds a database; restore into another, or move that one (all files postrider.db*) away yourself")
 
 // Restore puts a backup into a storage that has no database yet, and compares what came with what the manifest says. load reads a
 // dump into PostgreSQL; it is called only for a backup of one.
@@ -38,12 +39,10 @@ func Restore(ctx context.Context, w world.World, from string, s Storage, load fu
 	}
 	defer release()
 	path := s.database()
-	if m.Engine == "sqlite" {
-		if _, err := os.Stat(path); err == nil {
-			return m, fmt.Errorf("%s: %w", s.Dir, errOccupied)
-		}
+	if m.Engine == "sqlite" && occupied(path) {
+		return m, fmt.Errorf("%s: %w", s.Dir, errOccupied)
 	}
-	if err := restoreBlobs(ctx, w, from, s, tell); err != nil {
+	if err := m.restoreBlobs(ctx, w, from, s, tell); err != nil {
 		return m, fmt.Errorf("blobs: %w", err)
 	}
 	if err := carryFiles(from, s.Dir); err != nil {
@@ -55,9 +54,22 @@ func Restore(ctx context.Context, w world.World, from string, s Storage, load fu
 	return m, m.restoreDatabase(ctx, w, filepath.Join(from, backupDatabase), path)
 }
 
-func restoreBlobs(ctx context.Context, w world.World, from string, s Storage, tell move.Tell) error {
+// occupied tells whether there is a database, or the log of one: SQLite would write what is in it over the database that comes.
+func occupied(path string) bool {
+	for _, suffix := range []string{"", "-wal", "-journal"} {
+		if _, err := os.Stat(path + suffix); err == nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (m Manifest) restoreBlobs(ctx context.Context, w world.World, from string, s Storage, tell move.Tell) error {
 	source, err := blob.NewFiles(filepath.Join(from, backupBlobs), w.Clock, w.Random)
 	if err != nil {
+		return err
+	}
+	if err := m.countBlobs(ctx, source); err != nil {
 		return err
 	}
 	target, err := s.blobs(w)
@@ -65,6 +77,20 @@ func restoreBlobs(ctx context.Context, w world.World, from string, s Storage, te
 		return err
 	}
 	_, _, err = move.CopyBlobs(ctx, source, target, tell)
+	return err
+}
+
+// countBlobs finds out whether a backup still has the blobs that it was made with.
+func (m Manifest) countBlobs(ctx context.Context, source blob.Store) error {
+	var blobs, bytes int64
+	err := source.List(ctx, m.MadeAt.AddDate(1000, 0, 0), func(info blob.Info, _ time.Time) error {
+		blobs, bytes = blobs+1, bytes+info.Size
+		return nil
+	})
+	if err == nil && (blobs != m.Blobs || bytes != m.Bytes) {
+		err = fmt.Errorf("the backup has %d (%d bytes), and was made with %d (%d bytes): get the others, or write what there is into its %s to go on without them",
+			blobs, bytes, m.Blobs, m.Bytes, manifestFile)
+	}
 	return err
 }
 

@@ -31,6 +31,12 @@ func (c restoreCommand) Run(ctx context.Context) error {
 		return printJSON(restoreResult{From: c.From, Manifest: m})
 	}
 	fmt.Printf("Restored the backup of %s: the database and %d blobs.\n", m.MadeAt.Format("2006-01-02 15:04:05 MST"), m.Blobs)
+	if m.Bucket {
+		fmt.Println("Blobs are in a bucket and were not part of it: start the server with the same --blob-url.")
+	}
+	if !m.Secret {
+		fmt.Println("The secret was not part of it: start the server with the same POSTRIDER_SECRET, without it keys cannot be opened.")
+	}
 	fmt.Println("What was accepted before the backup and sent after it will be sent again: receivers know it by its Message-ID.")
 	return nil
 }
