@@ -34,6 +34,8 @@ var (
 	ErrForeign = errors.New("the target is not empty")
 	// ErrInUse means that a server, or another verb, is connected to one of the databases.
 	ErrInUse = errors.New("a running postrider is connected to the database; stop every node first")
+	// ErrHalf means that the source is itself the target of a move that has not ended.
+	ErrHalf = errors.New("the source does not hold everything: a move into it has not ended; finish that one first")
 	// ErrDiffers means that source and target are not the same after the copy.
 	ErrDiffers = errors.New("source and target differ")
 )
@@ -85,6 +87,13 @@ func (m *mover) prepare(ctx context.Context, source string) error {
 	}
 	if err := m.from.Migrate(ctx); err != nil {
 		return fmt.Errorf("bring the source up to date: %w", err)
+	}
+	half, err := Unfinished(ctx, m.from)
+	if err != nil {
+		return err
+	}
+	if half {
+		return ErrHalf // both sides would be the same at the end, and the new one would not say what it lacks
 	}
 	found, err := tablesOf(ctx, m.to)
 	if err != nil {

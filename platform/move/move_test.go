@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -73,7 +74,7 @@ func fill(t *testing.T, d *db.DB) {
 		return err
 	})
 	write(func(tx *db.Tx) error {
-		if _, err := tx.Exec(`INSERT INTO contact_value (contact, property, text, amount, updated_at) VALUES (1, 1, $1, $2, 5)`, "naïve", 0.1); err != nil {
+		if _, err := tx.Exec(`INSERT INTO contact_value (contact, property, text, amount, updated_at) VALUES (1, 1, $1, $2, 5), (1, 2, NULL, 7, 5)`, "naïve", 0.1); err != nil {
 			return err
 		}
 		_, err := tx.Exec(`INSERT INTO account_attempt (address_hash, failures, since) VALUES ($1, 3, 5)`, []byte{0, 255, 1})
@@ -232,6 +233,34 @@ func TestAMoveThatWasInterruptedGoesOnAndNobodyStartsOnHalfOfIt(t *testing.T) {
 	checkMoved(t, to)
 }
 
+func TestHalfOfAnInstallationIsNotMovedOn(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			whole, half, next := open(t, dbtest.URL(t, "sqlite"), true), open(t, dbtest.URL(t, engine), true), open(t, dbtest.URL(t, "sqlite"), true)
+			fill(t, whole)
+			ctx, cancel := context.WithCancel(t.Context())
+			if _, err := move.Database(ctx, whole, half, "here", func(what string, _, _ int64) {
+				if what == "event" {
+					cancel()
+				}
+			}); !errors.Is(err, context.Canceled) {
+				t.Fatal(err)
+			}
+
+			_, err := move.Database(t.Context(), half, next, "half", silent)
+
+			if !errors.Is(err, move.ErrHalf) {
+				t.Fatalf("err = %v", err)
+			}
+			if begun, err := move.Unfinished(t.Context(), next); begun || err != nil {
+				t.Errorf("the target was marked: %v, %v", begun, err)
+			}
+		})
+	}
+}
+
 func TestATargetWithDataOfItsOwnIsRefusedAndLeftAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, testWorld(), func(t *testing.T, to *db.DB) {
@@ -252,32 +281,80 @@ func TestATargetWithDataOfItsOwnIsRefusedAndLeftAlone(t *testing.T) {
 	})
 }
 
+func TestADatabaseOfSomebodyElseIsRefusedAndLeftAlone(t *testing.T) {
+	t.Parallel()
+	from, to := open(t, dbtest.URL(t, "sqlite"), true), open(t, filepath.Join(t.TempDir(), "theirs.db"), true)
+	if err := to.Write(t.Context(), func(tx *db.Tx) error {
+		_, err := tx.Exec(`CREATE TABLE accounting (id BIGINT PRIMARY KEY)`)
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := move.Database(t.Context(), from, to, "here", silent); !errors.Is(err, move.ErrForeign) || !strings.Contains(err.Error(), "accounting") {
+		t.Errorf("err = %v", err)
+	}
+	var tables []db.Table
+	if err := to.Read(t.Context(), func(tx *db.Tx) (err error) { tables, err = tx.Tables(); return err }); err != nil || len(tables) != 1 {
+		t.Errorf("it has %d tables now, %v", len(tables), err)
+	}
+}
+
 func TestNothingMovesWhileAServerIsConnected(t *testing.T) {
 	t.Parallel()
-	from := open(t, dbtest.URL(t, "sqlite"), true)
-	url := dbtest.URL(t, "postgres")
-	to, server := open(t, url, true), open(t, url, false)
-	if _, err := move.Database(t.Context(), from, to, "here", silent); !errors.Is(err, move.ErrInUse) {
-		t.Fatalf("err = %v", err)
+	embedded, url := open(t, dbtest.URL(t, "sqlite"), true), dbtest.URL(t, "postgres")
+	shared, server := open(t, url, true), open(t, url, false)
+	if _, err := move.Database(t.Context(), embedded, shared, "here", silent); !errors.Is(err, move.ErrInUse) {
+		t.Errorf("into it: %v", err)
+	}
+	if _, err := move.Database(t.Context(), shared, embedded, "here", silent); !errors.Is(err, move.ErrInUse) {
+		t.Errorf("out of it: %v", err)
 	}
 	server.Close()
 }
 
-func TestASourceThatChangedDuringTheMoveIsNoticed(t *testing.T) {
+func TestAServerThatComesDuringTheMoveIsNoticed(t *testing.T) {
 	t.Parallel()
-	from, to := open(t, dbtest.URL(t, "sqlite"), true), open(t, dbtest.URL(t, "postgres"), true)
+	from, url := open(t, dbtest.URL(t, "sqlite"), true), dbtest.URL(t, "postgres")
+	to := open(t, url, true)
 	fill(t, from)
-	_, err := move.Database(t.Context(), from, to, "here", func(what string, _, _ int64) {
-		if what == "event_follower" {
-			if err := from.Write(t.Context(), func(tx *db.Tx) error {
-				_, err := tx.Exec(`UPDATE contact SET address = 'changed@example.net' WHERE id = $1`, id(1))
-				return err
-			}); err != nil {
-				t.Error(err)
-			}
+	_, err := move.Database(t.Context(), from, to, "here", func(what string, done, total int64) {
+		if what == "compare event" && done == total {
+			open(t, url, false)
 		}
 	})
-	if !errors.Is(err, move.ErrDiffers) || !strings.Contains(err.Error(), "contact") {
+	if !errors.Is(err, move.ErrInUse) {
 		t.Fatalf("err = %v", err)
+	}
+	if half, err := move.Unfinished(t.Context(), to); !half || err != nil {
+		t.Errorf("unfinished = %v, %v", half, err)
+	}
+}
+
+func TestASourceThatChangedDuringTheMoveIsNoticed(t *testing.T) {
+	t.Parallel()
+	for change, table := range map[string]string{
+		`UPDATE contact SET address = 'changed@example.net' WHERE number = 1`: "contact",
+		`UPDATE contact_value SET text = '' WHERE text IS NULL`:               "contact_value",
+		`UPDATE contact SET address = address || 'e', host = 'xample.net'`:    "contact",
+		`DELETE FROM account_attempt`:                                         "account_attempt",
+	} {
+		t.Run(change, func(t *testing.T) {
+			t.Parallel()
+			from, to := open(t, dbtest.URL(t, "sqlite"), true), open(t, dbtest.URL(t, "postgres"), true)
+			fill(t, from)
+			_, err := move.Database(t.Context(), from, to, "here", func(what string, _, _ int64) {
+				if what == "event_follower" {
+					if err := from.Write(t.Context(), func(tx *db.Tx) error {
+						_, err := tx.Exec(change)
+						return err
+					}); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			if !errors.Is(err, move.ErrDiffers) || !strings.Contains(err.Error(), "compare "+table+":") {
+				t.Fatalf("err = %v", err)
+			}
+		})
 	}
 }
