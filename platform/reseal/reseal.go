@@ -61,6 +61,7 @@ func (r *Resealer) Step(ctx context.Context) (busy bool, err error) {
 // move seals again what needs it.
 func (r *Resealer) move(ctx context.Context, column Column, rows []row) error {
 	var stale []row
+	var moved, lost int64
 	for _, row := range rows {
 		if len(row.sealed) == 0 || !r.keys.Stale(row.sealed) {
 			continue
@@ -68,16 +69,16 @@ func (r *Resealer) move(ctx context.Context, column Column, rows []row) error {
 		context := column.Context(row.key...)
 		value, err := r.keys.Open(row.sealed, context)
 		if err != nil {
-			r.lost++
+			lost++
 			continue
 		}
 		row.fresh = r.keys.Seal(value, context)
 		stale = append(stale, row)
 	}
 	if len(stale) == 0 {
+		r.lost += lost
 		return nil
 	}
-	var moved int64
 	err := r.db.Write(ctx, func(tx *db.Tx) error {
 		moved = 0
 		for _, row := range stale {
@@ -89,8 +90,11 @@ func (r *Resealer) move(ctx context.Context, column Column, rows []row) error {
 		}
 		return nil
 	})
-	r.moved += moved
-	return err
+	if err != nil {
+		return err // the page will be looked at again
+	}
+	r.moved, r.lost = r.moved+moved, r.lost+lost
+	return nil
 }
 
 // tell says how a round went. Operators wait for it, and need not hear again that nothing was left to do.

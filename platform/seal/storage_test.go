@@ -107,6 +107,15 @@ func TestAPreviousSecretStillOpensAndIsStale(t *testing.T) {
 	}
 }
 
+func TestWhatIsTooShortToBeSealedIsStale(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "\x01", "short"} {
+		if !seal.NewKeyring(secretA).Stale([]byte(text)) {
+			t.Errorf("%q counts as sealed with the current secret", text)
+		}
+	}
+}
+
 func TestADroppedSecretOpensNothing(t *testing.T) {
 	t.Parallel()
 	old := seal.NewKeyring(secretA).Seal([]byte("secret"), "row-1")
