@@ -193,6 +193,20 @@ func TestPuttingAgainMakesABlobYoung(t *testing.T) {
 	})
 }
 
+func TestABlobThatIsPutAtTheVeryMomentIsSpared(t *testing.T) {
+	t.Parallel()
+	onEveryStore(t, func(t *testing.T, store blob.Store, _ *clock) {
+		ref := put(t, store, "just now")
+
+		spared, spareErr := store.DeleteUntouched(t.Context(), ref, noon)
+		removed, removeErr := store.DeleteUntouched(t.Context(), ref, noon.Add(time.Second))
+
+		if spared || !removed || spareErr != nil || removeErr != nil {
+			t.Fatalf("at its moment removed %v, %v; a second later %v, %v", spared, spareErr, removed, removeErr)
+		}
+	})
+}
+
 func TestAManyPageListIsComplete(t *testing.T) {
 	t.Parallel()
 	onEveryStore(t, func(t *testing.T, store blob.Store, _ *clock) {

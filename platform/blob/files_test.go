@@ -111,6 +111,22 @@ func TestLeftoversOfACrashAreRemovedWhenTheyAreOld(t *testing.T) {
 	}
 }
 
+func TestNoPutLeavesItsTemporaryFile(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	store := newFiles(t, dir, &clock{now: noon})
+	put(t, store, "content")
+
+	put(t, store, "content")
+	if _, err := store.Put(t.Context(), strings.NewReader("too much"), 1); !errors.Is(err, blob.ErrTooLarge) {
+		t.Fatal(err)
+	}
+
+	if left, err := os.ReadDir(filepath.Join(dir, "incoming")); err != nil || len(left) != 0 {
+		t.Fatalf("left %v, %v", left, err)
+	}
+}
+
 func TestForeignFilesAreNeitherListedNorRemoved(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/platform/blob"
 )
@@ -67,10 +68,50 @@ func TestAServiceThatRefusesIsReported(t *testing.T) {
 	_, putErr := store.Put(t.Context(), strings.NewReader("a"), 1)
 	_, openErr := store.Open(t.Context(), blob.Ref(strings.Repeat("a", 64)))
 	deleteErr := store.Delete(t.Context(), blob.Ref(strings.Repeat("a", 64)))
+	listErr := store.List(t.Context(), noon, func(blob.Info, time.Time) error { return nil })
+	_, sweepErr := store.DeleteUntouched(t.Context(), blob.Ref(strings.Repeat("a", 64)), noon)
 
-	for what, err := range map[string]error{"put": putErr, "open": openErr, "delete": deleteErr} {
+	for what, err := range map[string]error{"put": putErr, "open": openErr, "delete": deleteErr, "list": listErr} {
 		if err == nil || !strings.Contains(err.Error(), what+" blob") {
 			t.Errorf("%s: err = %v", what, err)
 		}
+	}
+	if sweepErr == nil {
+		t.Error("a blob that could not be looked at counts as gone")
+	}
+}
+
+func TestAnUploadIsSignedWithTheHashOfItsContent(t *testing.T) {
+	t.Parallel()
+	var hash string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		hash = r.Header.Get("X-Amz-Content-Sha256")
+		w.Header().Set("ETag", `"a"`)
+	}))
+	defer server.Close()
+	store, err := blob.NewS3(blob.S3Config{
+		Endpoint: strings.TrimPrefix(server.URL, "http://"), AccessKey: "K", SecretKey: "S", Bucket: "mail", Region: "us-east-1",
+	}, &net.Dialer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	if ref := put(t, store, "content"); hash != ref.String() {
+		t.Fatalf("signed for %q, want %s: the service could not tell damaged content", hash, ref)
+	}
+}
+
+func TestABucketCanBeSharedByInstallations(t *testing.T) {
+	t.Parallel()
+	address := startS3(t, &clock{now: noon})
+	all, part := openS3(t, address+"/mail"), openS3(t, address+"/mail/part")
+	ours := put(t, all, "ours")
+	theirs := put(t, part, "theirs")
+
+	if found := list(t, all, noon.Add(time.Hour)); len(found) != 1 || found[blob.Info{Ref: ours, Size: 4}].IsZero() {
+		t.Errorf("the one at the top sees %v", found)
+	}
+	if found := list(t, part, noon.Add(time.Hour)); len(found) != 1 || found[blob.Info{Ref: theirs, Size: 6}].IsZero() {
+		t.Errorf("the one below sees %v", found)
 	}
 }

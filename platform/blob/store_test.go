@@ -65,6 +65,12 @@ func newFiles(t *testing.T, dir string, c *clock) *blob.Files {
 
 func newS3(t *testing.T, c *clock) *blob.S3 {
 	t.Helper()
+	return openS3(t, startS3(t, c)+"/mail/blobs")
+}
+
+// startS3 returns the address of a service with the bucket mail.
+func startS3(t *testing.T, c *clock) string {
+	t.Helper()
 	backend := s3mem.New(s3mem.WithTimeSource(c))
 	if err := backend.CreateBucket("mail"); err != nil {
 		t.Fatal(err)
@@ -75,7 +81,12 @@ func newS3(t *testing.T, c *clock) *blob.S3 {
 		gofakes3.WithLogger(gofakes3.StdLog(log.New(io.Discard, "", 0))))
 	server := httptest.NewServer(fake.Server())
 	t.Cleanup(server.Close)
-	config, err := blob.ParseS3URL("s3://key:secret@" + strings.TrimPrefix(server.URL, "http://") + "/mail/blobs?tls=false")
+	return strings.TrimPrefix(server.URL, "http://")
+}
+
+func openS3(t *testing.T, place string) *blob.S3 {
+	t.Helper()
+	config, err := blob.ParseS3URL("s3://key:secret@" + place + "?tls=false")
 	if err != nil {
 		t.Fatal(err)
 	}
