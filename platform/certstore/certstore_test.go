@@ -40,6 +40,12 @@ func (c *clock) After(d time.Duration) (<-chan time.Time, func()) {
 	return fired, func() {}
 }
 
+func (c *clock) advance(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ahead += d
+}
+
 func newWorld() world.World {
 	return world.New(slog.New(slog.NewTextHandler(io.Discard, nil)))
 }
@@ -96,6 +102,86 @@ func TestAnotherSecretOpensNothing(t *testing.T) {
 			t.Errorf("%q %v", raw, err)
 		}
 	})
+}
+
+func TestARenewedFileTakesThePlaceOfTheOldOne(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	dbtest.Each(t, w, func(t *testing.T, d *db.DB) {
+		store := certstore.New(w, d, keyring())
+		for _, value := range []string{"old", "renewed"} {
+			if err := store.Store(t.Context(), "a.crt", []byte(value)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		raw, err := store.Load(t.Context(), "a.crt")
+		info, statErr := store.Stat(t.Context(), "a.crt")
+		if string(raw) != "renewed" || info.Size != 7 || err != nil || statErr != nil {
+			t.Errorf("%q of %d bytes, %v, %v", raw, info.Size, err, statErr)
+		}
+	})
+}
+
+func TestAFileThatWasMovedToAnotherPlaceDoesNotOpenThere(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	dbtest.Each(t, w, func(t *testing.T, d *db.DB) {
+		store := certstore.New(w, d, keyring())
+		if err := store.Store(t.Context(), "a.key", []byte("PRIVATE")); err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`UPDATE certificate_file SET path = 'b.key'`)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if raw, err := store.Load(t.Context(), "b.key"); err == nil {
+			t.Errorf("opened as %q", raw)
+		}
+	})
+}
+
+// ring is a clock whose waits end when a test says so.
+type ring struct {
+	*clock
+	waits chan chan time.Time
+}
+
+func (r ring) After(time.Duration) (<-chan time.Time, func()) {
+	fired := make(chan time.Time, 1)
+	r.waits <- fired
+	return fired, func() {}
+}
+
+func TestALockIsHeldForAsLongAsItsHolderLives(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			hand := ring{&clock{}, make(chan chan time.Time, 1)}
+			moved := newWorld()
+			moved.Clock = hand
+			d := dbtest.Open(t, moved, engine)
+			one, other := certstore.New(moved, d, keyring()), certstore.New(moved, d, keyring())
+			if err := one.Lock(t.Context(), "a.test"); err != nil {
+				t.Fatal(err)
+			}
+			for range 3 { // more than a lease lasts
+				due := <-hand.waits
+				hand.advance(45 * time.Second)
+				due <- hand.Now()
+				hand.waits <- <-hand.waits // the lock was kept, and the next wait has begun
+			}
+
+			if taken, err := other.TryLock(t.Context(), "a.test"); taken || err != nil {
+				t.Errorf("taken from the living: %v, %v", taken, err)
+			}
+			if err := one.Unlock(t.Context(), "a.test"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }
 
 func TestOnlyOneNodeHoldsALock(t *testing.T) {
