@@ -1,14 +1,18 @@
 package httpout_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"postrider/platform/httpout"
@@ -201,6 +205,61 @@ func TestADeadFirstAddressDoesNotHideTheSecond(t *testing.T) {
 	if err != nil || response.Status != 200 {
 		t.Fatalf("%+v, %v", response, err)
 	}
+}
+
+// silent never answers.
+type silent struct{ world.Resolver }
+
+func (silent) IP(ctx context.Context, _ string) ([]netip.Addr, world.Answer, error) {
+	<-ctx.Done()
+	return nil, world.Answer{}, ctx.Err()
+}
+
+// half is a network in which one address answers, and packets to the others are lost.
+type half string
+
+func (h half) DialContext(ctx context.Context, _, address string) (net.Conn, error) {
+	if address != string(h) {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	ours, theirs := net.Pipe()
+	go func() {
+		defer theirs.Close()
+		if _, err := http.ReadRequest(bufio.NewReader(theirs)); err == nil {
+			io.WriteString(theirs, "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n")
+		}
+	}()
+	return ours, nil
+}
+
+func TestAnAddressThatSwallowsPacketsLeavesTheNextItsTime(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLookout(t, func(c *httpout.Config) { c.Dialer = half(public + ":80") })
+		l.names.answers["example.com"] = [][]string{{"1.1.1.1", public}}
+		begun := time.Now()
+
+		response, err := l.get(t, "http://example.com/")
+
+		if err != nil || response.Status != http.StatusNoContent || time.Since(begun) >= 5*time.Second {
+			t.Fatalf("%+v, %v after %s", response, err, time.Since(begun))
+		}
+	})
+}
+
+func TestANameServerThatNeverAnswersIsLeft(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		l := newLookout(t, func(c *httpout.Config) { c.Resolver = silent{} })
+		begun := time.Now()
+
+		_, err := l.get(t, "http://example.com/")
+
+		if !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) > 5*time.Second {
+			t.Fatalf("%v after %s", err, time.Since(begun))
+		}
+	})
 }
 
 func TestLocalhostIsNotAskedFromTheNetwork(t *testing.T) {
