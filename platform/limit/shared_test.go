@@ -183,6 +183,35 @@ func TestWhatIsNotUsedOfABundleIsGivenBack(t *testing.T) {
 	}
 }
 
+func TestABucketThatIsFullAgainIsForgotten(t *testing.T) {
+	t.Parallel()
+	c := newClock()
+	all, handles := together(t, c, 1)
+	known := func() (count int64) {
+		t.Helper()
+		if err := handles[0].Read(t.Context(), func(tx *db.Tx) (err error) {
+			count, err = db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM rate_bucket`)
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return count
+	}
+	slow := limit.Rate{Per: time.Hour, Count: 100, Burst: 100}
+	all[0].Take(t.Context(), "a", hundred)
+	all[0].Take(t.Context(), "b", slow)
+	settle(t, all[0])
+	if count := known(); count != 2 {
+		t.Fatalf("%d buckets", count)
+	}
+	c.move(62 * time.Second) // the second has got one back, and was given out no more
+	all[0].Take(t.Context(), "b", slow)
+	settle(t, all[0])
+	if count := known(); count != 1 {
+		t.Errorf("%d buckets after a minute", count)
+	}
+}
+
 func TestOverTimeNodesTogetherKeepTheRate(t *testing.T) {
 	t.Parallel()
 	c, random := newClock(), rand.New(rand.NewPCG(3, 4))
