@@ -69,6 +69,21 @@ func TestNumbersBeyondReasonAreBounded(t *testing.T) {
 	}
 }
 
+func TestOfManyOnlyTheFirstAreKept(t *testing.T) {
+	t.Parallel()
+	const head = "<feedback><policy_published><domain>acme.test</domain></policy_published>"
+	record := "<record><auth_results>" + strings.Repeat("<dkim/><spf/>", 21) + "</auth_results></record>"
+	a, err := report.ReadAggregate(strings.NewReader(head + record + "</feedback>"))
+	if err != nil || len(a.Records) != 1 || len(a.Records[0].Checks) != 40 {
+		t.Errorf("%+v, %v", a, err)
+	}
+	policies := `{"failure-details":[{}` + strings.Repeat(",{}", 1000) + `]}` + strings.Repeat(",{}", 1000)
+	r, err := report.ReadTLS(strings.NewReader(`{"policies":[` + policies + `]}`))
+	if err != nil || len(r.Policies) != 1000 || len(r.Policies[0].Failures) != 1000 {
+		t.Errorf("%d policies, %v", len(r.Policies), err)
+	}
+}
+
 func TestDatesThatCannotBeWrittenAreNone(t *testing.T) {
 	t.Parallel()
 	for date, known := range map[string]bool{"2026-11-15T00:00:00+01:00": true, "9999-12-31T23:59:59-23:59": false, "0000-01-01T00:00:00+23:59": false} {

@@ -99,6 +99,47 @@ func TestADSNOfAnySentenceKeepsItsFacts(t *testing.T) {
 	})
 }
 
+func TestWhatIsSaidOfOneRecipientIsNotHeldAgainstAnother(t *testing.T) {
+	t.Parallel()
+	const text = "From: mailer-daemon@x.test\r\nSubject: failure notice\r\n\r\n" +
+		"<gone@x.test>:\r\n550 5.1.1 User unknown\r\n\r\n<ann@y.test>:\r\nI gave up.\r\n"
+	r, err := report.Read(strings.NewReader(text))
+	if err != nil || r.DSN == nil || len(r.DSN.Recipients) != 2 {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for i, suppress := range []bool{true, false} {
+		if to := r.DSN.Recipients[i]; to.Verdict().Suppress != suppress {
+			t.Errorf("%+v: %+v", to, to.Verdict())
+		}
+	}
+}
+
+func TestADelayIsNoFailureHoweverItIsTold(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"in the text": "From: mailer-daemon@x.test\r\nSubject: Undelivered mail\r\n\r\n<ann@y.test>: 550 5.1.1 later\r\n\r\nIt will be retried.\r\n",
+		"by its code": "Content-Type: message/delivery-status\r\n\r\nFinal-Recipient: rfc822; ann@y.test\r\nStatus: 4.4.1\r\n",
+	} {
+		r, err := report.Read(strings.NewReader(text))
+		if err != nil || r.DSN == nil || len(r.DSN.Recipients) != 1 {
+			t.Fatalf("%s: %+v, %v", name, r, err)
+		}
+		if to := r.DSN.Recipients[0]; to.Action != report.Delayed || to.Verdict().Suppress {
+			t.Errorf("%s: %+v", name, to)
+		}
+	}
+}
+
+func TestAnExactStatusCountsMoreThanItsExplanation(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[string]report.Category{"5.2.2": report.MailboxFull, "5.0.0": report.NoMailbox, "5.2.0": report.NoMailbox} {
+		r := report.Recipient{Action: report.Failed, Status: status, Diagnostic: "550 5.1.1 No such user"}
+		if v := r.Verdict(); v.Category != want {
+			t.Errorf("%s: %+v", status, v)
+		}
+	}
+}
+
 func TestMessagesThatNobodyMayAnswer(t *testing.T) {
 	t.Parallel()
 	for header, want := range map[string]bool{

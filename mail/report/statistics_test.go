@@ -133,9 +133,12 @@ func TestAttachmentsThatAreNoReportsAreLeftAlone(t *testing.T) {
 func TestABombIsNotUnpacked(t *testing.T) {
 	t.Parallel()
 	head := "<feedback><policy_published><domain>acme.test</domain></policy_published>"
-	bomb := gzipped(t, []byte(head+strings.Repeat("<record></record>", 2<<20)+"</feedback>")) // 34 MB
+	large := []byte(head + strings.Repeat("<record></record>", 2<<20) + "</feedback>") // 34 MB
+	bomb := gzipped(t, large)
 	for name, message := range map[string]string{
 		"gzip":         mailed("Report Domain: x", "application/gzip", "x.xml.gz", bomb),
+		"zip":          mailed("Report Domain: x", "application/zip", "x.zip", zipped(t, large)),
+		"long json":    mailed("x", "application/tlsrpt+json", "x.json", []byte(`{"policies":[{}],"x":"`+strings.Repeat("x", 1<<20)+`"}`)),
 		"gzip of gzip": mailed("Report Domain: x", "application/gzip", "x.xml.gz", gzipped(t, bomb)),
 		"deep":         mailed("Report Domain: x", "text/xml", "x.xml", []byte(head+strings.Repeat("<record>", 1<<20))),
 		"deep json":    mailed("x", "application/tlsrpt+json", "x.json", []byte(strings.Repeat("[", 1<<20))),
@@ -149,6 +152,19 @@ func TestABombIsNotUnpacked(t *testing.T) {
 	r, err := report.Read(strings.NewReader(mailed("Report Domain: x", "application/gzip", "x.xml.gz", many)))
 	if err != nil || r.DMARC == nil || len(r.DMARC.Records) != 10_000 || !r.DMARC.Truncated {
 		t.Errorf("many: %s, %v", r.Kind, err)
+	}
+}
+
+func TestOnlyTheFirstAttachmentsAreOpened(t *testing.T) {
+	t.Parallel()
+	part := func(text string) string {
+		return "--b\r\nContent-Type: application/tlsrpt+json; name=x.json\r\nContent-Disposition: attachment\r\n\r\n" + text + "\r\n"
+	}
+	for before, want := range map[int]report.Kind{2: report.KindTLS, 3: report.KindOrdinary} {
+		raw := "Content-Type: multipart/mixed; boundary=b\r\n\r\n" + strings.Repeat(part("{}"), before) + part(`{"policies":[{}]}`) + "--b--\r\n"
+		if r, err := report.Read(strings.NewReader(raw)); err != nil || r.Kind != want {
+			t.Errorf("after %d: %s, %v", before, r.Kind, err)
+		}
 	}
 }
 
