@@ -129,6 +129,21 @@ func TestAPolicyOfADayIsFetchedAgainBeforeItRunsOut(t *testing.T) {
 	}
 }
 
+func TestAPolicyHostHasAMinute(t *testing.T) {
+	t.Parallel()
+	d := newDomain()
+	var left time.Duration
+	fetch := func(ctx context.Context, _ string) ([]byte, error) {
+		until, _ := ctx.Deadline()
+		left = time.Until(until)
+		return []byte(d.page), nil
+	}
+	found := mtasts.Finder{Names: d, Clock: d, Fetch: fetch}.Find(t.Context(), "acme.test", mtasts.Entry{})
+	if found.Problem != nil || left <= 0 || left > time.Minute {
+		t.Errorf("%+v, %s", found, left)
+	}
+}
+
 func TestADomainMayTakeItsPolicyBack(t *testing.T) {
 	t.Parallel()
 	d := newDomain()

@@ -49,6 +49,8 @@ func TestWhichServersALevelAccepts(t *testing.T) {
 		"expired promise": {func(f *tlspolicy.Facts) { f.DANE = only("expired") }, map[string]tlspolicy.Protection{"expired": tlspolicy.Verified}},
 		"unusable promise": {func(f *tlspolicy.Facts) { f.DANE = unusable }, map[string]tlspolicy.Protection{"good": tlspolicy.Encrypted, "expired": tlspolicy.Encrypted,
 			"wrong name": tlspolicy.Encrypted, "unknown": tlspolicy.Encrypted}},
+		"unusable promise for a strict sender": {func(f *tlspolicy.Facts) { f.DANE, f.Demand = unusable, tlspolicy.DemandCertificate },
+			map[string]tlspolicy.Protection{"good": tlspolicy.Verified}},
 		"promise for a strict sender": {func(f *tlspolicy.Facts) {
 			f.DANE, f.Demand = only("unknown"), tlspolicy.DemandCertificate
 		}, map[string]tlspolicy.Protection{"unknown": tlspolicy.Verified}},
@@ -77,6 +79,23 @@ func TestWhichServersALevelAccepts(t *testing.T) {
 				t.Errorf("%s: %s server: %v", name, peer, err)
 			}
 		}
+	}
+}
+
+func TestACertificateMayBeSignedByAnAuthorityBelowAKnownOne(t *testing.T) {
+	t.Parallel()
+	known := danetest.NewAuthority(t)
+	f := facts()
+	f.Roots, f.STS = known.Pool(), policy(mtasts.Enforce, "mx.acme.test")
+	if _, err := connect(t, tlspolicy.Decide(f), known.Under(t).Issue(t, "mx.acme.test", danetest.FarAhead)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestBrokenVersionsOfTLSAreNotSpoken(t *testing.T) {
+	t.Parallel()
+	if version := tlspolicy.Decide(facts()).Config().MinVersion; version != tls.VersionTLS12 { // RFC 8996 ends the older ones
+		t.Errorf("from %s on", tls.VersionName(version))
 	}
 }
 

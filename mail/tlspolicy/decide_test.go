@@ -95,6 +95,7 @@ func TestEncryptionThatWorkedIsGivenUpOnlyAfterTwoDaysAndWithAWord(t *testing.T)
 		"long ago":      {m, 31 * 24 * time.Hour, tlspolicy.Opportunistic, "Nobody demands encryption; it is used if the server offers it."},
 		"broken":        {broken, 71 * time.Hour, tlspolicy.Required, "is broken since 2026-11-16; clear text is refused until 2026-11-18 12:00 UTC."},
 		"stays broken":  {broken, 72 * time.Hour, tlspolicy.Opportunistic, "is broken since 2026-11-16; it is no longer insisted on."},
+		"broken late":   {m.Failed(noon.Add(30 * 24 * time.Hour)), 30*24*time.Hour + 2*time.Hour, tlspolicy.Opportunistic, "no longer insisted on"},
 		"repaired":      {broken.Delivered(tlspolicy.Encrypted, noon.Add(60*time.Hour)), 72 * time.Hour, tlspolicy.Required, "on 2026-11-18"},
 		"given up":      {broken.Delivered(tlspolicy.Plain, noon.Add(72*time.Hour)), 73 * time.Hour, tlspolicy.Opportunistic, "Nobody demands"},
 		"a report left": {broken.Delivered(tlspolicy.Plain, noon.Add(60*time.Hour)), 61 * time.Hour, tlspolicy.Required, "clear text is refused"},

@@ -163,6 +163,7 @@ func TestAReportArrivesByMail(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"From": "Reports <tls@sender.test>", "To": "in@acme.test", "TLS-Report-Domain": "acme.test", "TLS-Report-Submitter": "sender.test",
+		"TLS-Required": "No", "Auto-Submitted": "auto-generated",
 		"Subject": "Report Domain: acme.test Submitter: sender.test Report-ID: <" + r.ID + ">", "Date": "Mon, 16 Nov 2026 01:00:00 +0000",
 	} {
 		if got := message.Header.Get(name); got != want {
@@ -194,6 +195,9 @@ func TestNamesThatWouldBreakAHeaderAreNotReportedOn(t *testing.T) {
 		if r, err := tlsrpt.NewReport(tlsrpt.Day{Key: key}, by); err == nil {
 			t.Errorf("%+v: %+v", key, r)
 		}
+	}
+	if r, err := tlsrpt.NewReport(dayOf(), tlsrpt.Submitter{Domain: "sender.test\r\nBcc: eve@x.test"}); err == nil {
+		t.Errorf("%+v", r)
 	}
 }
 
