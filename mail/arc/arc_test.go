@@ -175,6 +175,7 @@ func TestChainsInDisorderFail(t *testing.T) {
 			"huge":          strings.Replace(raw, string(f.Raw), regexp.MustCompile(`i=\d`).ReplaceAllString(string(f.Raw), "i=99999999999999999999"), 1),
 			"negative":      strings.Replace(raw, string(f.Raw), regexp.MustCompile(`i=\d`).ReplaceAllString(string(f.Raw), "i=-1"), 1),
 			"another empty": f.Name + ":\r\n" + raw,
+			"another twice": strings.Replace(raw, string(f.Raw), string(header[(i+1)%6].Raw), 1),
 		} {
 			if chain := s.verify(t, forged); chain.Result != arc.Fail || chain.Reason == "" {
 				t.Errorf("%s of field %d: %+v", name, i, chain)

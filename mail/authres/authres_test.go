@@ -148,6 +148,21 @@ func TestFieldsOfOtherServersAreRead(t *testing.T) {
 	}
 }
 
+func TestFieldsBeyondReasonAreNotRead(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{
+		"mx.test" + strings.Repeat("; dkim=pass", 100):                     true,
+		"mx.test" + strings.Repeat("; dkim=pass", 101):                     false,
+		"mx.test; dkim=pass" + strings.Repeat(" header.d=x.test", 20):      true,
+		"mx.test; dkim=pass" + strings.Repeat(" header.d=x.test", 21):      false,
+		"mx.test; dkim=pass header.d=" + strings.Repeat("x", 32<<10) + ";": false,
+	} {
+		if _, err := authres.Parse(text); (err == nil) != want {
+			t.Errorf("%.50q of %d bytes: %v", text, len(text), err)
+		}
+	}
+}
+
 func TestForgedFieldsOfOurNameGo(t *testing.T) {
 	t.Parallel()
 	for field, forged := range map[string]bool{

@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"regexp"
@@ -26,7 +27,7 @@ import (
 	"postrider/world"
 )
 
-// zone answers for text records only. Names under servfail.test are never answered.
+// zone answers for text records only. Names under servfail.test are never answered, those under nodata.test have none.
 type zone struct {
 	world.Resolver
 	texts map[string][]string
@@ -36,6 +37,8 @@ func (z zone) TXT(_ context.Context, name string) ([]string, world.Answer, error
 	switch texts, found := z.texts[name]; {
 	case strings.HasSuffix(name, "servfail.test"):
 		return nil, world.Answer{}, world.ErrUnanswered
+	case strings.HasSuffix(name, "nodata.test"):
+		return nil, world.Answer{}, world.ErrNoData
 	case !found:
 		return nil, world.Answer{}, world.ErrNoName
 	default:
@@ -189,6 +192,12 @@ func TestSignaturesThatProveNothingAreToldApart(t *testing.T) {
 		"tag twice":      {edit: replace("v=1;", "v=1; v=1;"), record: good, want: dkim.Neutral},
 		"odd domain":     {edit: replace("d=example.test", "d=exa mple"), record: good, want: dkim.Neutral},
 		"odd selector":   {edit: replace("s=s1", "s=../x"), record: good, want: dkim.Neutral},
+		"identity alike": {edit: replace("v=1;", "v=1; i=@notexample.test;"), record: good, want: dkim.PermError},
+		"other version":  {edit: replace("v=1;", "v=2;"), record: good, want: dkim.Neutral},
+		"other question": {edit: replace("v=1;", "v=1; q=http/get;"), record: good, want: dkim.PermError},
+		"no data":        {edit: replace("d=example.test", "d=nodata.test"), record: good, want: dkim.PermError},
+		"before it was":  {edit: replace(" x=", " x=1; z="), record: good, want: dkim.Neutral},
+		"many tags":      {edit: replace("v=1;", "v=1; "+manyTags()), record: good, want: dkim.Neutral},
 		"other identity": {edit: replace("v=1;", "v=1; i=@other.test;"), record: good, want: dkim.PermError},
 		"from unsigned":  {edit: replace("h=from:from:", "h="), record: good, want: dkim.PermError},
 		"unanswered":     {edit: replace("d=example.test", "d=servfail.test"), record: good, want: dkim.TempError},
@@ -247,13 +256,23 @@ func replace(old, with string) func(string) string {
 	return func(s string) string { return strings.Replace(s, old, with, 1) }
 }
 
+// manyTags are more than a signature may have.
+func manyTags() string {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, "z%d=; ", i)
+	}
+	return b.String()
+}
+
 func TestASignatureExpires(t *testing.T) {
 	t.Parallel()
 	key := keys(t)["ed25519"]
-	signed := sign(t, key, []byte(plainHeader+"Hello\r\n"))
-	for days, want := range map[int]dkim.Result{0: dkim.Pass, 6: dkim.Pass, 8: dkim.PermError} {
-		if list := check(t, zoneOf(key), signed, time.Now().AddDate(0, 0, days)); dkim.Best(list) != want {
-			t.Errorf("after %d days: %+v", days, list)
+	const week = 7 * 24 * time.Hour
+	signed, at := sign(t, key, []byte(plainHeader+"Hello\r\n")), time.Now()
+	for after, want := range map[time.Duration]dkim.Result{0: dkim.Pass, week - time.Minute: dkim.Pass, week + time.Minute: dkim.PermError} {
+		if list := check(t, zoneOf(key), signed, at.Add(after)); dkim.Best(list) != want {
+			t.Errorf("after %s: %+v", after, list)
 		}
 	}
 }

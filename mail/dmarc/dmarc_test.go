@@ -19,7 +19,8 @@ import (
 	"postrider/world"
 )
 
-// zone holds policies. Names with servfail in them do not answer, those with missing in them do not exist.
+// zone holds policies. Names with servfail in them do not answer, those with nodata in them have none, those with missing in them do
+// not exist.
 type zone struct {
 	world.Resolver
 	texts map[string][]string
@@ -29,6 +30,8 @@ func (z zone) TXT(_ context.Context, name string) ([]string, world.Answer, error
 	switch texts, found := z.texts[name]; {
 	case strings.Contains(name, "servfail"):
 		return nil, world.Answer{}, world.ErrUnanswered
+	case strings.Contains(name, "nodata"):
+		return nil, world.Answer{}, world.ErrNoData
 	case !found:
 		return nil, world.Answer{}, world.ErrNoName
 	default:
@@ -102,6 +105,53 @@ func TestTheAuthorIsProvenByEither(t *testing.T) {
 	}
 }
 
+func TestOneOfSeveralSignaturesIsEnough(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		results []dkim.Result
+		want    dmarc.Result
+	}{
+		{[]dkim.Result{dkim.Pass, dkim.Fail}, dmarc.Pass},
+		{[]dkim.Result{dkim.Fail, dkim.Pass}, dmarc.Pass},
+		{[]dkim.Result{dkim.TempError, dkim.Fail}, dmarc.TempError},
+		{[]dkim.Result{dkim.TempError, dkim.Pass, dkim.Fail}, dmarc.Pass},
+		{[]dkim.Result{dkim.Fail, dkim.PermError}, dmarc.Fail},
+	} {
+		var list []dkim.Verification
+		for _, result := range c.results {
+			list = append(list, dkim.Verification{Result: result, Domain: "example.test"})
+		}
+		if e := dmarc.Evaluate(t.Context(), policy("v=DMARC1; p=reject"), header(t, "From: a@example.test"), spf.Verification{}, list); e.Result != c.want {
+			t.Errorf("%v: %+v, want %s", c.results, e, c.want)
+		}
+	}
+}
+
+func TestValuesThatMakeNoSenseAreNotThere(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]struct {
+		policy, subdomains dmarc.Policy
+		percent            int
+	}{
+		"v=DMARC1; p=reject; pct=30":                          {dmarc.PolicyReject, dmarc.PolicyReject, 30},
+		"v=DMARC1; p=reject; pct=101":                         {dmarc.PolicyReject, dmarc.PolicyReject, 100},
+		"v=DMARC1; p=reject; pct=-1":                          {dmarc.PolicyReject, dmarc.PolicyReject, 100},
+		"v=DMARC1; p=reject; p=none; pct=30; pct=0":           {dmarc.PolicyReject, dmarc.PolicyReject, 30},
+		"v=DMARC1; p=reject; sp=maybe; rua=mailto:a@x.test":   {dmarc.PolicyNone, dmarc.PolicyNone, 100},
+		"v=DMARC1; p=reject; sp=maybe":                        {},
+		"v=DMARC1; p=reject; x=" + strings.Repeat("y", 4<<10): {},
+	} {
+		r, err := dmarc.ParseRecord(text)
+		if r.Policy != want.policy || r.Subdomains != want.subdomains || r.Percent != want.percent || (err != nil) != (want.policy == "") {
+			t.Errorf("%.60q: %+v, %v", text, r, err)
+		}
+	}
+	e := dmarc.Evaluate(t.Context(), policy("v=DMARC1; p=reject; pct=30"), header(t, "From: a@example.test"), spf.Verification{}, nil)
+	if e.Disposition(29) != dmarc.PolicyReject || e.Disposition(30) != dmarc.PolicyQuarantine {
+		t.Errorf("%+v", e)
+	}
+}
+
 func TestTheRightPolicyIsFound(t *testing.T) {
 	t.Parallel()
 	names := zone{texts: map[string][]string{
@@ -125,6 +175,8 @@ func TestTheRightPolicyIsFound(t *testing.T) {
 		"a@two.example.test":        {dmarc.Fail, "example.test", dmarc.PolicyQuarantine},
 		"a@sub.other.co.uk":         {dmarc.Fail, "other.co.uk", dmarc.PolicyQuarantine},
 		"a@co.uk":                   {dmarc.None, "", ""},
+		"a@nodata.test":             {dmarc.None, "", ""},
+		"a@nodata.example.test":     {dmarc.Fail, "example.test", dmarc.PolicyQuarantine},
 		"a@nothing.test":            {dmarc.None, "", ""},
 		"a@servfail.test":           {dmarc.TempError, "", ""},
 		"a@bücher.test":             {dmarc.Fail, "xn--bcher-kva.test", dmarc.PolicyReject},

@@ -77,6 +77,22 @@ func TestWalkPassesOverARedirectBesideAll(t *testing.T) {
 	}
 }
 
+func TestWalkCountsOnlyIncludesThatLetMailIn(t *testing.T) {
+	t.Parallel()
+	txt := zone(map[string]string{"spf.us.test": "v=spf1 ip4:192.0.2.1 -all"})
+	for record, want := range map[string]bool{
+		"v=spf1 +include:spf.us.test":     true,
+		"v=spf1 -include:spf.us.test":     false,
+		"v=spf1 ?include:spf.us.test":     false,
+		"v=spf1 include:%{d}.spf.us.test": false,
+	} {
+		p, err := spf.Walk(context.Background(), record, txt)
+		if err != nil || p.Includes["spf.us.test"] != want || p.Lookups != 1 {
+			t.Errorf("%q: %+v, %v", record, p, err)
+		}
+	}
+}
+
 func TestWalkGivesUpAtTheLimitEvenInALoop(t *testing.T) {
 	t.Parallel()
 	txt := zone(map[string]string{"loop.test": "v=spf1 include:loop.test -all"})

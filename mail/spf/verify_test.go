@@ -2,6 +2,7 @@ package spf_test
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -90,6 +91,7 @@ func TestSendersAreJudgedByThePolicyOfTheirDomain(t *testing.T) {
 		{"198.51.100.1", "x.test", "ann@ip.test", spf.Fail, "ip.test"},
 		{"2001:db8::7", "x.test", "ann@IP.test", spf.Pass, "ip.test"},
 		{"192.0.2.1", "x.test", "ann@em_1.ip.test", spf.Pass, "em_1.ip.test"},
+		{"192.0.2.1", "x.test", "\"ann@soft.test\"@ip.test", spf.Pass, "ip.test"},
 		{"192.0.2.1", "x.test", "ann@soft.test", spf.SoftFail, "soft.test"},
 		{"192.0.2.1", "x.test", "ann@open.test", spf.Neutral, "open.test"},
 		{"192.0.2.1", "x.test", "ann@inc.test", spf.Pass, "inc.test"},
@@ -137,6 +139,21 @@ func TestPoliciesThatNeverEndAreGivenUp(t *testing.T) {
 		if v.Result != spf.PermError || asked > 13 {
 			t.Errorf("%s: %+v after %d questions", name, v, asked)
 		}
+	}
+}
+
+func TestAnAddressWithManyNamesIsNotFollowedForEver(t *testing.T) {
+	t.Parallel()
+	var many []string
+	for i := range 500 {
+		many = append(many, fmt.Sprintf("n%d.test", i))
+	}
+	asked := 0
+	names := records{asked: &asked, texts: map[string][]string{"a.test": {"v=spf1 exists:%{p}.a.test -all"}},
+		ptr: map[string][]string{"192.0.2.1": many}}
+	v := spf.Verify(t.Context(), names, spf.Session{IP: netip.MustParseAddr("192.0.2.1"), Hello: "x.test", From: "ann@a.test"})
+	if v.Result != spf.PermError || asked > 130 {
+		t.Errorf("%+v after %d questions", v, asked)
 	}
 }
 
