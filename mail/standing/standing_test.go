@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"postrider/mail/dane/danetest"
 	"postrider/mail/standing"
 	"postrider/world"
 )
@@ -257,6 +258,39 @@ func TestACertificateIsForTheHostAndGoodForAWhile(t *testing.T) {
 		f := standing.Certificate(c.path, c.host, c.now)
 		if f.Status != c.want {
 			t.Errorf("%s for %s: %+v", filepath.Base(c.path), c.host, f)
+		}
+		sentence(t, f)
+	}
+}
+
+func TestACertificateInUseIsLateWhenASixthOfItsLifeIsLeft(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)
+	authority := danetest.NewAuthority(t)
+	leaf := authority.Issue(t, hello, now.AddDate(0, 0, 30)).Leaf
+	leaf.NotBefore = now.AddDate(0, 0, -60) // 90 days, as the authorities give
+	own, _ := pem.Decode(newCertificate(t, hello, now.AddDate(0, 10, 0)))
+	selfSigned, err := x509.ParseCertificate(own.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name string
+		leaf *x509.Certificate
+		host string
+		days int
+		want standing.Status
+	}{
+		{"none yet", nil, hello, 0, standing.Fail},
+		{"self-signed", selfSigned, hello, 0, standing.Warn},
+		{"good", leaf, hello, 14, standing.Good},
+		{"late", leaf, hello, 16, standing.Warn},
+		{"over", leaf, hello, 31, standing.Fail},
+		{"of another", leaf, "other.example.org", 0, standing.Fail},
+	} {
+		f := standing.CertificateInUse(c.leaf, c.host, now.AddDate(0, 0, c.days))
+		if f.Status != c.want {
+			t.Errorf("%s: %+v", c.name, f)
 		}
 		sentence(t, f)
 	}
