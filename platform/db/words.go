@@ -36,6 +36,17 @@ type Document struct {
 	Words []string
 }
 
+// Place is where a row stands in the order of an index. What follows it is found by {older …} and {newer …}.
+type Place struct {
+	At time.Time
+	ID string
+}
+
+// PlaceAfter is the place right after all rows of a moment.
+func PlaceAfter(at time.Time) Place {
+	return Place{at.Add(time.Microsecond), "00000000-0000-0000-0000-000000000000"}
+}
+
 // maxWord bounds a word in bytes; PostgreSQL refuses those beyond 2046. Some languages are written without spaces.
 const maxWord = 1024
 

@@ -24,6 +24,8 @@ const (
 	eraseBatch   = 100
 	// erasureRetry is how soon mail that was still under way is looked at again.
 	erasureRetry = time.Hour
+	// clockGap is how far the clocks of two nodes may be apart: mail of another that had come already seems younger by so much.
+	clockGap = time.Minute
 )
 
 // erasure is a person whose data is being forgotten.
@@ -192,13 +194,13 @@ func (s *Service) forgetRest(tx *db.Tx, e erasure, emails int64, underWay bool) 
 	return updateErasure(tx, e)
 }
 
-// forgetEmails forgets the mails to a person, batch by batch.
+// forgetEmails forgets the mails to a person that had come when it was asked for, batch by batch.
 func (s *Service) forgetEmails(ctx context.Context, e erasure) (emails int64, underWay bool, err error) {
-	batch := email.Erasure{Until: s.world.Clock.Now(), More: true}
+	batch := email.Erasure{Place: db.PlaceAfter(e.createdAt.Add(clockGap)), More: true}
 	for batch.More && err == nil {
-		until := batch.Until
+		place := batch.Place
 		err = s.db.Write(ctx, func(tx *db.Tx) (err error) {
-			batch, err = s.parts.Emails.Erase(tx, e.workspace, e.address, until, eraseBatch)
+			batch, err = s.parts.Emails.Erase(tx, e.workspace, e.address, place, eraseBatch)
 			return err
 		})
 		emails, underWay = emails+batch.Erased, underWay || batch.UnderWay

@@ -51,3 +51,25 @@ func TestAPersonIsForgottenInTheFilesOfWhatCouldNotBeImported(t *testing.T) {
 		}
 	})
 }
+
+func TestMailThatCameAfterAnErasureIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.contact("ann@example.net", nil)
+		waiting := h.must(202, "POST", "/emails", fields{"from": sender, "to": "ann@example.net", "subject": "Later", "text": "Later", "scheduled_at": "in 10 minutes"}).Text("id")
+		h.must(202, "POST", "/audience/contacts/ann@example.net/erase", nil)
+		h.work()
+		h.Clock.Advance(5 * time.Minute)
+		after := h.Send("ann@example.net") // who is a customer again
+		h.Deliver()
+		h.must(200, "POST", "/emails/"+waiting+"/cancel", nil)
+		h.Clock.Advance(2 * time.Hour)
+		h.work()
+		if raw := string(h.must(200, "GET", "/emails/"+waiting, nil).Raw); strings.Contains(raw, "ann@example.net") {
+			t.Errorf("%s", raw)
+		}
+		if raw := string(h.must(200, "GET", "/emails/"+after, nil).Raw); !strings.Contains(raw, "ann@example.net") {
+			t.Errorf("%s", raw)
+		}
+	})
+}

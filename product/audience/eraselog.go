@@ -11,11 +11,11 @@ func (s *Service) forgetLog(ctx context.Context, e erasure) error {
 	if s.parts.Logs == nil {
 		return nil
 	}
-	until, done := s.world.Clock.Now(), false
+	place, done := db.PlaceAfter(s.world.Clock.Now()), false
 	for !done {
-		from := until
+		from := place
 		err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-			until, done, err = s.parts.Logs.Erase(tx, e.workspace, e.address, from, eraseBatch)
+			place, done, err = s.parts.Logs.Erase(tx, e.workspace, e.address, from, eraseBatch)
 			return err
 		})
 		if err != nil {

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"time"
 
 	"postrider/mail/address"
 	"postrider/platform/db"
@@ -17,22 +16,23 @@ type Erasure struct {
 	Erased int64
 	// UnderWay means that some mail still waits to be sent. It is forgotten once it has ended.
 	UnderWay bool
-	// More tells to go on with mail that came before Until.
+	// More tells to go on with mail that stands before Place.
 	More  bool
-	Until time.Time
+	Place db.Place
 }
 
 // erasedHost stands for the domain of an address that was forgotten; nobody can have it (RFC 2606).
 const erasedHost = "@erased.invalid"
 
-// Erase forgets a recipient of some mails that came before a moment, the newest first: the address and what was said about it, and all
+// Erase forgets a recipient of some mails that stand before a place, the newest first: the address and what was said about it, and all
 // that the mail says if it went to nobody else. That a mail was sent, and when, stays.
-func (s *Service) Erase(tx *db.Tx, ws space.ID, key string, until time.Time, limit int) (done Erasure, err error) {
-	found, err := selectWordsBefore(tx, ws, db.Words(key), until, limit)
+func (s *Service) Erase(tx *db.Tx, ws space.ID, key string, place db.Place, limit int) (done Erasure, err error) {
+	found, err := selectWordsBefore(tx, ws, db.Words(key), place, limit)
 	if err != nil || len(found) == 0 {
 		return done, err
 	}
-	done.More, done.Until = len(found) == limit, found[len(found)-1].CreatedAt
+	last := found[len(found)-1]
+	done.More, done.Place = len(found) == limit, db.Place{At: last.CreatedAt, ID: string(last.ID)}
 	for _, e := range found {
 		recipients, err := selectRecipients(tx, ws, e.ID)
 		if err != nil {

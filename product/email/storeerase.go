@@ -1,23 +1,21 @@
 package email
 
 import (
-	"time"
-
 	"postrider/platform/db"
 	"postrider/platform/space"
 )
 
-// selectWordsBefore returns mails that have all the words and came before a moment, newest first.
-func selectWordsBefore(tx *db.Tx, ws space.ID, words []string, until time.Time, limit int) ([]Email, error) {
+// selectWordsBefore returns mails that have all the words and stand before a place, newest first.
+func selectWordsBefore(tx *db.Tx, ws space.ID, words []string, place db.Place, limit int) ([]Email, error) {
 	if len(words) == 0 {
 		return nil, nil
 	}
 	return db.All(tx, scanEmail, `
 		SELECT `+emailColumns+` FROM email_search
 		CROSS JOIN email
-		WHERE {matching email_search $1 $2} AND {between email_search $3 $4} AND email.id = email_search.id AND email.workspace_id = $1
+		WHERE {matching email_search $1 $2} AND {older email_search $3 $4} AND email.id = email_search.id AND email.workspace_id = $1
 		ORDER BY {newest email_search}
-		LIMIT $5`, ws, tx.WordQuery(string(ws), words, nil), time.UnixMicro(1), until.Add(-time.Microsecond), limit)
+		LIMIT $5`, ws, tx.WordQuery(string(ws), words, nil), place.At, place.ID, limit)
 }
 
 // eraseRecipient forgets who a recipient was and what their server said.

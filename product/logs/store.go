@@ -318,13 +318,13 @@ func unindex(tx *db.Tx, entries []Entry) error {
 	return tx.UnindexWords("log_search", docs...)
 }
 
-// selectNaming finds entries with the words of an address, newest first.
-func selectNaming(tx *db.Tx, ws space.ID, address string, until time.Time, limit int) ([]Entry, error) {
+// selectNaming finds entries with the words of an address before a place, newest first.
+func selectNaming(tx *db.Tx, ws space.ID, address string, place db.Place, limit int) ([]Entry, error) {
 	return db.All(tx, scanEntry, `
 		SELECT `+columns+` FROM log_search JOIN log_entry ON log_entry.workspace_id = $1 AND log_entry.id = log_search.id
-		WHERE {matching log_search $1 $2} AND {between log_search $3 $4}
+		WHERE {matching log_search $1 $2} AND {older log_search $3 $4}
 		ORDER BY {newest log_search}
-		LIMIT $5`, ws, tx.WordQuery(string(ws), db.Words(address), nil), time.Unix(0, 0), until, limit)
+		LIMIT $5`, ws, tx.WordQuery(string(ws), db.Words(address), nil), place.At, place.ID, limit)
 }
 
 // updateErased leaves of an entry only what it is and when it was.
