@@ -64,3 +64,33 @@ func TestOnlyTheNamedRowsAreForgotten(t *testing.T) {
 		}
 	})
 }
+
+func TestRowsOfOneMomentAreRestoredInSeveralCallsAndReadPageByPage(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, world.New(slog.New(slog.DiscardHandler)), func(t *testing.T, d *db.DB) {
+		at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+		var want, found []string
+		for n := range 3 { // the bits that tell them apart in the index are the same
+			want = append(want, world.IDAt(at, constantReader(1))[:35]+string('0'+rune(n)))
+		}
+		write(t, d, func(tx *db.Tx) error {
+			found = nil
+			for _, id := range want {
+				if err := tx.RestoreWords("email_search", db.Document{Space: ours, ID: id, At: at, Words: []string{"crowd"}}); err != nil {
+					return err
+				}
+			}
+			for place := []any(nil); len(found) <= len(want); {
+				page, next, err := tx.ReadWords(db.Table{Name: "email_search"}, place, 1)
+				if err != nil || len(page) == 0 {
+					return err
+				}
+				found, place = append(found, page[0].ID), next
+			}
+			return nil
+		})
+		if !slices.Equal(found, want) {
+			t.Errorf("%q, want %q", found, want)
+		}
+	})
+}
