@@ -14,6 +14,7 @@ import (
 	"postrider/app"
 	"postrider/app/apptest"
 	"postrider/platform/db"
+	"postrider/platform/queue"
 	"postrider/product/apikey"
 	"postrider/product/node"
 )
@@ -158,6 +159,22 @@ func TestANodeThatStopsIsDrainingThenOffline(t *testing.T) {
 		})
 		if err != nil {
 			t.Error(err)
+		}
+	}, func(*app.Settings) {})
+}
+
+func TestANodeThatIsStartedAgainIsActive(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, in *apptest.Installation) {
+		run(t, in)
+		if err := in.App.Nodes.Leave(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+
+		again(t, node.New(in.App.World, in.App.DB, node.Config{ID: apptest.NodeID, Name: "again"}, func(node.ID) queue.Lane { return "" }))
+
+		if got := record(t, in, in.Key)["status"]; got != "active" {
+			t.Errorf("it is %v", got)
 		}
 	}, func(*app.Settings) {})
 }
