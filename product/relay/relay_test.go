@@ -177,6 +177,11 @@ func TestARelayIsItsWorkspacesOwn(t *testing.T) {
 		relay := start(t)
 		set(t, in, relay.account(nil))
 		other, _ := in.NewWorkspace(plan.Unlimited)
+		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete} {
+			if answer := in.Browse(method, "/workspaces/"+string(other)+"/relay", relay.account(nil)); answer.Status != http.StatusNotFound {
+				t.Errorf("%s that of another: %d %s", method, answer.Status, answer.Raw)
+			}
+		}
 		mine, theirs := exists(t, in, in.Workspace), exists(t, in, other)
 		if !mine || theirs {
 			t.Fatalf("the workspace has a relay: %v, another: %v", mine, theirs)
