@@ -37,13 +37,27 @@ type Dev struct {
 	door string
 }
 
+// claimForSandbox makes a directory one of dev mode, unless it holds the database of a server: the sandbox would take the mail that waits there,
+// and it would count as delivered.
+func claimForSandbox(s Storage) error {
+	own := filepath.Join(s.Dir, sandboxDir)
+	if _, err := os.Stat(own); errors.Is(err, fs.ErrNotExist) && s.DatabaseURL == "" && s.CheckPresent() == nil {
+		return Misconfigured{fmt.Errorf("%s is the directory of a server, whose mail dev would take into its sandbox as if it were delivered: name another with --data, or make %s to try out a copy",
+			s.Dir, own)}
+	}
+	return os.MkdirAll(own, 0o700)
+}
+
+// sandboxDir is what the directory of dev mode is known by.
+const sandboxDir = "sandbox"
+
 // open starts the sandbox and points the installation at it.
 func (d *Dev) open(ctx context.Context, w *world.World, config *Config, s *server) error {
 	d.dir = config.Dir
 	var err error
 	// It outlives the order to stop: conversations with its servers are let end, as with those of the internet.
 	d.sandbox, err = sandbox.Open(context.WithoutCancel(ctx), *w, sandbox.Config{
-		Dir: filepath.Join(config.Dir, "sandbox"), ServiceDomain: config.ServiceDomain,
+		Dir: filepath.Join(config.Dir, sandboxDir), ServiceDomain: config.ServiceDomain,
 	})
 	if err != nil {
 		return err

@@ -71,6 +71,11 @@ func Run(ctx context.Context, w world.World, config Config) error {
 	if config.Delivery.Node, err = nodeID(config.Dir, w); err != nil {
 		return fmt.Errorf("id of this node: %w", err)
 	}
+	if config.Dev != nil {
+		if err := claimForSandbox(config.Storage); err != nil {
+			return err
+		}
+	}
 	stores, err := config.Storage.Open(ctx, w)
 	if err != nil {
 		return err

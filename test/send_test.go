@@ -193,6 +193,21 @@ func TestASecondServerOnTheSameDataRefusesInOneLine(t *testing.T) {
 	}
 }
 
+func TestTheSandboxTakesNoMailOfAServer(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	if _, stderr, err := run(t, "workspace", "create", "--data", data, "--name", "Shop", "--owner-email", "olga@shop.test", "--owner-password", "correct horse battery"); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	if _, stderr, err := run(t, "dev", "--data", data, "--http", "127.0.0.1:0"); err == nil || !strings.Contains(stderr, "name another with --data") {
+		t.Fatalf("%v: %q", err, stderr)
+	}
+	if err := os.Mkdir(filepath.Join(data, "sandbox"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	start(t, "dev", "--data", data, "--http", "127.0.0.1:0")
+}
+
 func TestOperatorVerbsWorkBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	data := t.TempDir()
