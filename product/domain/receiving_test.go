@@ -115,7 +115,7 @@ func TestTheReceiverIsAskedWhileNothingIsLocked(t *testing.T) {
 		asked := 0
 		busy := func(ctx context.Context) []domain.HealthCheck {
 			asked++
-			waiting, done := context.WithTimeout(ctx, 5*time.Second) // only somebody who holds the domain has to wait
+			waiting, done := context.WithTimeout(ctx, time.Minute) // only somebody who holds the domain has to wait
 			defer done()
 			free := make(chan error, 1)
 			go func() {
