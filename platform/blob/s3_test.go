@@ -52,18 +52,23 @@ func TestAnS3URLThatCannotWorkIsRefusedWithoutItsSecret(t *testing.T) {
 	}
 }
 
-func TestAServiceThatRefusesIsReported(t *testing.T) {
-	t.Parallel()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusForbidden)
-	}))
-	defer server.Close()
+// answeredBy is a store in a bucket of a service that answers as a test wishes.
+func answeredBy(t *testing.T, answer http.HandlerFunc) blob.Store {
+	t.Helper()
+	server := httptest.NewServer(answer)
+	t.Cleanup(server.Close)
 	store, err := blob.NewS3(blob.S3Config{
 		Endpoint: strings.TrimPrefix(server.URL, "http://"), AccessKey: "K", SecretKey: "S", Bucket: "mail", Region: "us-east-1",
 	}, &net.Dialer{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return store
+}
+
+func TestAServiceThatRefusesIsReported(t *testing.T) {
+	t.Parallel()
+	store := answeredBy(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
 
 	_, putErr := store.Put(t.Context(), strings.NewReader("a"), 1)
 	_, openErr := store.Open(t.Context(), blob.Ref(strings.Repeat("a", 64)))
@@ -84,17 +89,10 @@ func TestAServiceThatRefusesIsReported(t *testing.T) {
 func TestAnUploadIsSignedWithTheHashOfItsContent(t *testing.T) {
 	t.Parallel()
 	var hash string
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	store := answeredBy(t, func(w http.ResponseWriter, r *http.Request) {
 		hash = r.Header.Get("X-Amz-Content-Sha256")
 		w.Header().Set("ETag", `"a"`)
-	}))
-	defer server.Close()
-	store, err := blob.NewS3(blob.S3Config{
-		Endpoint: strings.TrimPrefix(server.URL, "http://"), AccessKey: "K", SecretKey: "S", Bucket: "mail", Region: "us-east-1",
-	}, &net.Dialer{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	})
 
 	if ref := put(t, store, "content"); hash != ref.String() {
 		t.Fatalf("signed for %q, want %s: the service could not tell damaged content", hash, ref)

@@ -20,13 +20,15 @@ func (s *Service) forgetErrorFiles(ctx context.Context, e erasure) error {
 		files, err = selectErrorFiles(tx, e.workspace)
 		return err
 	})
+	if err != nil {
+		return err
+	}
 	for id, file := range files {
-		if err != nil {
+		if err := s.forgetErrorFile(ctx, id, file, e.address); err != nil {
 			return err
 		}
-		err = s.forgetErrorFile(ctx, id, file, e.address)
 	}
-	return err
+	return nil
 }
 
 func (s *Service) forgetErrorFile(ctx context.Context, id ImportID, file blob.Ref, who string) error {

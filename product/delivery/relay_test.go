@@ -2,21 +2,17 @@ package delivery_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"io"
-	"math/big"
+	"log/slog"
 	"net"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
+	"postrider/app"
 	"postrider/app/apptest"
 	"postrider/mail/smtp"
 	"postrider/world"
@@ -78,18 +74,13 @@ func (customer) Logout() {}
 
 func startRelay(t *testing.T) (*relayServer, int) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"relay.test"}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	certificate, err := app.SelfSigned(world.New(slog.New(slog.DiscardHandler)), "relay.test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	relay := &relayServer{}
 	address := startServer(t, smtp.Config{Hostname: "relay.test", Clock: world.SystemClock{}, Auth: true, RequireAuth: true, RequireTLS: true,
-		TLS: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+		TLS: &tls.Config{Certificates: []tls.Certificate{certificate}},
 		Handler: func(_ context.Context, conn *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
 			return customer{relay, conn}, nil
 		}})

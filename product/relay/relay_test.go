@@ -2,19 +2,14 @@ package relay_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"io"
-	"math/big"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"postrider/app"
 	"postrider/app/apptest"
@@ -49,18 +44,13 @@ func (session) Logout()                                                      {}
 
 func start(t *testing.T) *server {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"relay.test"}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	certificate, err := app.SelfSigned(world.New(slog.New(slog.DiscardHandler)), "relay.test")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &server{}
 	speaking, err := smtp.NewServer(smtp.Config{Hostname: "relay.test", Clock: world.SystemClock{}, Auth: true, RequireAuth: true, RequireTLS: true,
-		TLS: &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}},
+		TLS: &tls.Config{Certificates: []tls.Certificate{certificate}},
 		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
 			s.knocks.Add(1)
 			return session{s}, nil
