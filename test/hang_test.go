@@ -46,7 +46,7 @@ func abyss(t *testing.T) string {
 // that answers; the process needs hardly more memory.
 func TestFiveHundredEndpointsThatHangDisturbNobody(t *testing.T) {
 	t.Parallel()
-	const endpoints, emails, slack = 500, 40, 3 * time.Second
+	const endpoints, emails = 500, 40
 	plans := filepath.Join(t.TempDir(), "plans.toml")
 	if err := os.WriteFile(plans, []byte("[unlimited.limits]\nwebhooks = 1000\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -91,20 +91,24 @@ func TestFiveHundredEndpointsThatHangDisturbNobody(t *testing.T) {
 		endpoint(fmt.Sprintf("%s/%d", hole, n))
 	}
 	beside := round("beside")
-	for n := 0; n < 4 && beside > 3*alone+slack; n++ { // a busy machine is slow for a while; servers that hang do so always
+	for n := 0; n < 4 && beside > answersWithin; n++ { // a busy machine is slow for a while; servers that hang do so always
 		beside = min(beside, round(fmt.Sprintf("again%d-", n)))
 	}
 	before := p.memory()
 	round("more")
 	grown := p.memory() - before
 	t.Logf("%d emails with their webhooks: %s alone, %s beside %d endpoints that hang; as many again cost %d MB", emails, alone, beside, endpoints, grown>>20)
-	if beside > 3*alone+slack {
-		t.Errorf("%s alone became %s", alone, beside)
+	if beside > answersWithin {
+		t.Errorf("somebody waited for an endpoint that hangs: %s alone became %s", alone, beside)
 	}
 	if grown > maxGrowth {
 		t.Errorf("%d MB more", grown>>20)
 	}
 }
+
+// answersWithin is what an endpoint may take to answer. Whoever stands behind one that hangs waits as long at the least; sending twenty
+// thousand webhooks into the void is honest work, and takes a busy machine some seconds.
+const answersWithin = 15 * time.Second
 
 // maxGrowth is what twenty thousand further webhooks that nobody takes may cost. They wait in the database; memory has its tides.
 const maxGrowth = 64 << 20
