@@ -14,7 +14,6 @@ import (
 	"postrider/mail/spam"
 	"postrider/platform/api"
 	"postrider/platform/blob"
-	"postrider/platform/certstore"
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/httpout"
@@ -118,7 +117,7 @@ type Settings struct {
 func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, settings Settings) *App {
 	a := &App{World: w, DB: d, blobs: blobs, meters: newMeters(), window: event.NewWindow()}
 	if keys.Rotating() {
-		a.sealed = reseal.New(d, keys, w.Log, slices.Concat(account.Sealed(), relay.Sealed(), dnsprovider.Sealed(), domain.Sealed(), webhook.Sealed(), automation.Sealed(), certstore.Sealed()))
+		a.sealed = reseal.New(d, keys, w.Log, sealed())
 	}
 	settings.Outbound.RequireTLS = true
 	if settings.Plans == nil {

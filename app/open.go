@@ -7,13 +7,22 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"postrider/platform/blob"
+	"postrider/platform/certstore"
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/move"
+	"postrider/platform/reseal"
 	"postrider/platform/seal"
+	"postrider/product/account"
+	"postrider/product/automation"
+	"postrider/product/dnsprovider"
+	"postrider/product/domain"
+	"postrider/product/relay"
+	"postrider/product/webhook"
 	"postrider/world"
 )
 
@@ -98,11 +107,29 @@ func (s Storage) Open(ctx context.Context, w world.World) (Stores, error) {
 	if err != nil {
 		return Stores{}, err
 	}
+	keys := seal.NewKeyring(secret, previous...)
 	if err := prepare(ctx, w, d); err != nil {
 		d.Close()
 		return Stores{}, err
 	}
-	return Stores{DB: d, Blobs: blobs, Keys: seal.NewKeyring(secret, previous...)}, nil
+	if err := ownSecret(reseal.Check(ctx, d, keys, sealed())); err != nil {
+		d.Close()
+		return Stores{}, err
+	}
+	return Stores{DB: d, Blobs: blobs, Keys: keys}, nil
+}
+
+// sealed is everything that is stored sealed.
+func sealed() []reseal.Column {
+	return slices.Concat(reseal.Sealed(), account.Sealed(), relay.Sealed(), dnsprovider.Sealed(), domain.Sealed(), webhook.Sealed(), automation.Sealed(), certstore.Sealed())
+}
+
+// ownSecret says what to do about a secret of somebody else, with which no mail could be signed.
+func ownSecret(err error) error {
+	if errors.Is(err, reseal.ErrOtherSecret) {
+		return Misconfigured{fmt.Errorf("%w: set POSTRIDER_SECRET (or the file secret in --data) to what it was; to change it, name that one in POSTRIDER_PREVIOUS_SECRETS", err)}
+	}
+	return err
 }
 
 var errHalfMoved = errors.New("data is being moved into this database and has not all come; run the same \"postrider migrate --from … --to …\" again")

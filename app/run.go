@@ -14,6 +14,7 @@ import (
 
 	"postrider/app/tracing"
 	"postrider/mail/smtp"
+	"postrider/platform/reseal"
 	"postrider/product/domain"
 	"postrider/world"
 )
@@ -81,6 +82,9 @@ func Run(ctx context.Context, w world.World, config Config) error {
 		return err
 	}
 	defer stores.DB.Close()
+	if err := ownSecret(reseal.Witness(ctx, stores.DB, stores.Keys)); err != nil {
+		return err
+	}
 	s := &server{config: config, world: w}
 	if err := s.listen(); err != nil {
 		return err

@@ -34,6 +34,13 @@ func TestTheSecretIsChangedAndNothingIsLost(t *testing.T) {
 	key := p.shop(t, internet, "", []string{"--data", data, "--secret", before})
 	stop(p)
 
+	for _, verb := range [][]string{{"serve", "--http", "127.0.0.1:0"}, {"workspace", "create", "--name", "Other", "--owner-email", "eve@other.test", "--owner-password", "long enough, too"}} {
+		_, stderr, err := run(t, append(verb, "--data", data, "--secret", after)...)
+		if code(err) != 2 || !strings.Contains(stderr, "not the one that this database is sealed with") || !strings.Contains(stderr, "POSTRIDER_PREVIOUS_SECRETS") {
+			t.Errorf("%s with another secret ended with %d: %q", verb[0], code(err), stderr)
+		}
+	}
+
 	p = serve("--secret", after, "--previous-secrets", before)
 	until(t, startWithin, "everything to be sealed again", func() bool {
 		text, err := os.ReadFile(said)

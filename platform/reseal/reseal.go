@@ -1,4 +1,7 @@
 // Package reseal seals again, with the current master secret, what was stored under a previous one, so that this can be thrown away.
+// It also tells a server that its secret is not the one of the database.
+//
+//	Owns     reseal_witness
 package reseal
 
 import (

@@ -54,3 +54,9 @@ func (c Column) replace(tx *db.Tx, r row) (int64, error) {
 		UPDATE %[1]s SET %[2]s = $1
 		WHERE %[2]s = $2 AND %[3]s`, c.Table, c.Name, strings.Join(conditions, " AND ")), args...)
 }
+
+// insertWitness leaves the first witness alone.
+func insertWitness(tx *db.Tx, name string, sealed []byte) error {
+	_, err := tx.Exec(`INSERT INTO reseal_witness (name, sealed) VALUES ($1, $2) ON CONFLICT (name) DO NOTHING`, name, sealed)
+	return err
+}
