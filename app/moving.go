@@ -51,6 +51,14 @@ func Move(ctx context.Context, w world.World, from, to Storage, tell move.Tell) 
 		return move.Summary{}, err
 	}
 	defer release()
+	if from.database() != to.database() {
+		if _, err := os.Stat(from.database()); from.DatabaseURL == "" && err != nil {
+			return move.Summary{}, fmt.Errorf("%w in %s", errNoSource, from.Dir)
+		}
+		if err := carryFiles(from.Dir, to.Dir); err != nil { // another secret there is told before hours of copying
+			return move.Summary{}, err
+		}
+	}
 	var sum move.Summary
 	if from.blobPlace() != to.blobPlace() {
 		if sum, err = moveBlobs(ctx, w, from, to, tell); err != nil {
@@ -62,10 +70,7 @@ func Move(ctx context.Context, w world.World, from, to Storage, tell move.Tell) 
 	}
 	rows, err := moveRows(ctx, w, from, to, tell)
 	rows.Blobs, rows.Bytes = sum.Blobs, sum.Bytes
-	if err != nil {
-		return rows, err
-	}
-	return rows, carryFiles(from.Dir, to.Dir)
+	return rows, err
 }
 
 // lockBoth makes sure that no server runs on the directories, which may be one, or none.
@@ -103,11 +108,6 @@ func moveBlobs(ctx context.Context, w world.World, from, to Storage, tell move.T
 }
 
 func moveRows(ctx context.Context, w world.World, from, to Storage, tell move.Tell) (move.Summary, error) {
-	if from.DatabaseURL == "" {
-		if _, err := os.Stat(from.database()); err != nil {
-			return move.Summary{}, fmt.Errorf("%w in %s", errNoSource, from.Dir)
-		}
-	}
 	source, err := db.Open(ctx, w, db.Config{URL: from.database(), Mover: true})
 	if err != nil {
 		return move.Summary{}, fmt.Errorf("source: %w", err)
@@ -156,7 +156,7 @@ func createFile(path string, raw []byte) error {
 	if errors.Is(err, fs.ErrExist) {
 		there, err := os.ReadFile(path)
 		if err == nil && string(there) != string(raw) {
-			err = fmt.Errorf("%s exists and is another", path)
+			err = fmt.Errorf("%s exists and is another; a target that is not in use yet needs none", path)
 		}
 		return err
 	}

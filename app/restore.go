@@ -42,11 +42,11 @@ func Restore(ctx context.Context, w world.World, from string, s Storage, load fu
 	if m.Engine == "sqlite" && occupied(path) {
 		return m, fmt.Errorf("%s: %w", s.Dir, errOccupied)
 	}
-	if err := m.restoreBlobs(ctx, w, from, s, tell); err != nil {
-		return m, fmt.Errorf("blobs: %w", err)
-	}
 	if err := carryFiles(from, s.Dir); err != nil {
 		return m, err
+	}
+	if err := m.restoreBlobs(ctx, w, from, s, tell); err != nil {
+		return m, fmt.Errorf("blobs: %w", err)
 	}
 	if m.Engine == "postgres" {
 		return m, load(filepath.Join(from, DumpFile))

@@ -6,6 +6,8 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -125,5 +127,22 @@ func TestAnInstallationMovesWithMailInItsQueueAndGoesOnDelivering(t *testing.T) 
 	p.APIKey = key
 	for id := range l.promised {
 		until(t, deliveredWithin, "the state of "+id, func() bool { return p.status(id) == "delivered" })
+	}
+}
+
+func TestAMoveToAPlaceWithAnotherSecretCopiesNothing(t *testing.T) {
+	t.Parallel()
+	here, there := t.TempDir(), t.TempDir()
+	if _, stderr, err := run(t, "workspace", "create", "--data", here, "--name", "Shop", "--owner-email", "olga@shop.test", "--owner-password", "long enough, too"); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	if err := os.WriteFile(filepath.Join(there, "secret"), []byte("the secret of another installation"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+
+	_, stderr, err := run(t, "migrate", "--from", here, "--to", there)
+
+	if _, copied := os.Stat(filepath.Join(there, "postrider.db")); code(err) != 1 || !strings.Contains(stderr, "exists and is another") || copied == nil {
+		t.Errorf("ended with %d: %s; the database there: %v", code(err), stderr, copied)
 	}
 }
