@@ -19,7 +19,9 @@ type call struct {
 	query        url.Values
 	body         any
 	// once is true for routes that take an idempotency key.
-	once   bool
+	once bool
+	// leads is true for routes whose answer is where to go on.
+	leads  bool
 	accept string
 	header http.Header
 }
@@ -104,7 +106,7 @@ func (c *Client) exchange(ctx context.Context, request call, options []CallOptio
 		if err != nil {
 			return nil, nil, err
 		}
-		if response.StatusCode < http.StatusBadRequest {
+		if response.StatusCode < http.StatusBadRequest && (request.leads || sentTo(response) == "") {
 			return response, done, nil
 		}
 		refused := readError(response)
@@ -149,6 +151,15 @@ func (c *Client) once(ctx context.Context, request call, payload []byte) (*http.
 		return nil, nil, err
 	}
 	return response, func() { response.Body.Close(); cancel() }, nil
+}
+
+// sentTo is where the server wants the request to be made instead, as a door does that is only there to lead to the encrypted one.
+// Nothing has been done yet, so it is no answer.
+func sentTo(response *http.Response) string {
+	if response.StatusCode/100 != 3 {
+		return ""
+	}
+	return response.Header.Get("Location")
 }
 
 // again tells whether a refused request may be made again: one that came too soon always, one that met a server in trouble if

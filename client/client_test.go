@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -82,7 +83,10 @@ func TestARequestIsNotMadeAgainWhenThatCouldDoItTwice(t *testing.T) {
 	if client.CodeOf(err) != "service_unavailable" || len(server.asked) != 1 {
 		t.Errorf("%v after %d requests", err, len(server.asked))
 	}
-	if _, err := c.Domains.Get(t.Context(), "d"); err == nil || len(server.asked) != 1+4 {
+	if _, err := c.Domains.Update(t.Context(), "d", client.DomainUpdate{}); err == nil || len(server.asked) != 1+1 {
+		t.Errorf("a change: %v after %d requests", err, len(server.asked))
+	}
+	if _, err := c.Domains.Get(t.Context(), "d"); err == nil || len(server.asked) != 1+1+4 {
 		t.Errorf("%v after %d requests", err, len(server.asked))
 	}
 }
@@ -135,6 +139,19 @@ func TestAKeyGoesToNobodyElse(t *testing.T) {
 	}
 }
 
+func TestBeingSentElsewhereIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	server := serve(t, say(308, "", "Location", "https://mail.example.com/v1/emails"))
+	sent, err := client.New(server.URL, "k").Emails.Send(t.Context(), client.EmailSendBody{Subject: "x"})
+	var refused *client.Error
+	if !errors.As(err, &refused) || refused.Status != 308 || !strings.Contains(err.Error(), "https://mail.example.com/v1/emails") {
+		t.Errorf("%+v %v", sent, err)
+	}
+	if _, err := client.New(server.URL, "k").Call(t.Context(), http.MethodPost, "/v1/emails", nil); client.CodeOf(err) != "unexpected_answer" {
+		t.Errorf("any call: %v", err)
+	}
+}
+
 func TestAListIsReadToItsEndAndNoFurther(t *testing.T) {
 	t.Parallel()
 	server := serve(t, say(200, `{"data":[{"id":"a"},{"id":"b"}],"has_more":true,"next_cursor":"c1"}`), say(200, `{"data":[{"id":"c"}],"has_more":true,"next_cursor":"c2"}`),
@@ -147,6 +164,10 @@ func TestAListIsReadToItsEndAndNoFurther(t *testing.T) {
 	}
 	if ids != "abc" || client.CodeOf(last) != "not_found" || server.asked[1].URL.RawQuery != "cursor=c1&limit=2&status=sent%2Cbounced" {
 		t.Errorf("%q, %v, asked %s", ids, last, server.asked[1].URL)
+	}
+	stuck := serve(t, say(200, `{"data":[],"has_more":true,"next_cursor":"c1"}`), say(404, refusal("not_found")))
+	for range client.New(stuck.URL, "k").Emails.All(t.Context(), client.ListEmailsParams{}) {
+		t.Error("a page without rows has a next one")
 	}
 	counted := serve(t, say(200, `{"data":[{"id":"a"},{"id":"b"}],"has_more":true}`), say(200, `{"data":[{"id":"c"}],"has_more":false}`))
 	list := client.New(counted.URL, "k").Domains.All(t.Context(), client.ListDomainsParams{Offset: 4})

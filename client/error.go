@@ -64,6 +64,9 @@ const maxRefusal = 1 << 20
 func readError(response *http.Response) *Error {
 	e := &Error{Status: response.StatusCode, Code: "unexpected_answer", Message: "The server answered " + response.Status + ".",
 		RequestID: response.Header.Get("X-Request-Id"), RetryAfter: retryAfter(response)}
+	if target := sentTo(response); target != "" {
+		e.Message = "The server sends requests on to " + target + ", and the client does not follow: give it that address."
+	}
 	var wire struct {
 		Error struct {
 			Code      string         `json:"code"`

@@ -12,5 +12,5 @@ type Links struct{ client *Client }
 
 // Get calls GET /v1/links/{token}: count a click and go to the page that a link in tracked mail stands for. Needs no key. Counted in the rate limit `tracking`.
 func (s *Links) Get(ctx context.Context, token string, options ...CallOption) (*EmailDestination, error) {
-	return do[EmailDestination](ctx, s.client, call{method: "GET", path: "/v1/links/" + url.PathEscape(token)}, options)
+	return do[EmailDestination](ctx, s.client, call{method: "GET", path: "/v1/links/" + url.PathEscape(token), leads: true}, options)
 }

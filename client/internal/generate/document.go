@@ -120,6 +120,16 @@ func (o Operation) Answer() (media string, schema *Schema, example json.RawMessa
 	return "", nil, nil
 }
 
+// Leads tells whether the operation answers with where to go on.
+func (o Operation) Leads() bool {
+	for status := range o.Responses {
+		if strings.HasPrefix(status, "3") {
+			return true
+		}
+	}
+	return false
+}
+
 const mediaJSON = "application/json"
 
 func (s Schema) refName() string { return strings.TrimPrefix(s.Ref, "#/components/schemas/") }

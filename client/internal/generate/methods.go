@@ -39,6 +39,9 @@ func (t *typer) method(op Operation) string {
 	if once {
 		fields = append(fields, "once: true")
 	}
+	if op.Leads() {
+		fields = append(fields, "leads: true")
+	}
 	arguments = append(arguments, "options ...CallOption")
 
 	var out strings.Builder
