@@ -56,7 +56,8 @@ var (
 )
 
 func (p place) escapeValue(value string) (escaped string, reason Reason) {
-	if p.state == beforeValue {
+	first := p.state == beforeValue
+	if first {
 		p.beginValue(' ')
 	}
 	switch p.meaning {
@@ -74,7 +75,7 @@ func (p place) escapeValue(value string) (escaped string, reason Reason) {
 	if p.state != inBare {
 		return escapeHTML.Replace(value), reason
 	}
-	if value == "" {
+	if first && value == "" { // what follows would be taken for the value
 		return `""`, reason
 	}
 	return escapeBare.Replace(value), reason

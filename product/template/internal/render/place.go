@@ -1,6 +1,9 @@
 package render
 
-import "strings"
+import (
+	"html"
+	"strings"
+)
 
 // state is what a byte of a page would be part of.
 type state uint8
@@ -231,7 +234,7 @@ func (p *place) value(s, ends string) string {
 		inside = s[:i]
 	}
 	if p.meaning == urlValue && p.scheme == schemeOpen {
-		p.word, p.scheme = readScheme(p.word, inside)
+		p.word, p.scheme = readScheme(p.word, html.UnescapeString(inside))
 	}
 	if i < 0 {
 		return ""
