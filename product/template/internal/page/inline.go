@@ -49,14 +49,14 @@ func InlineStyles(page string) string {
 const maskOpen, maskClose = "\ue000", "\ue001"
 
 var (
-	anyTag   = regexp.MustCompile(`(?s)\{\{!--.*?--~?\}\}|\{\{~?\{[^{}]*\}~?\}\}|\{\{[^{}]*\}\}`)
+	anyTag   = regexp.MustCompile(`(?s)\{\{!--.*?--~?\}\}|\{\{~?\{[^{}]*\}~?\}\}|\{\{[^{}]*\}\}|[` + maskOpen + maskClose + `]`)
 	maskTag  = regexp.MustCompile(maskOpen + "([0-9]+)" + maskClose)
 	blockTag = regexp.MustCompile(`^\{\{~?\s*(#|\^|/|else)`)
 )
 
-// mask puts a short word in place of every tag of a template, so that quotes and brackets inside it mean nothing.
+// mask puts a short word in place of every tag of a template, so that quotes and brackets inside it mean nothing. What such words are made
+// of may stand in the page itself, as a sign of a font of icons, and is masked as well.
 func mask(page string) (string, []string) {
-	page = strings.NewReplacer(maskOpen, "", maskClose, "").Replace(page)
 	var tags []string
 	masked := anyTag.ReplaceAllStringFunc(page, func(tag string) string {
 		tags = append(tags, tag)

@@ -104,6 +104,8 @@ func TestStylesAreCopiedToTheirElements(t *testing.T) {
 		{"p{color:{{colour}}}", "<p>{{x}}</p>", `<p style="color:{{colour}}">{{x}}</p>`},
 		{"p{color:{{{colour|" + `"red"` + "}}}}", "<p>", `<p style="color:{{{colour|"red"}}}">`},
 		{"{{#if a}}p{color:red}{{/if}}", "<p>", `<p>`},
+		{"{{#if a}}i{margin:0}p{color:red}{{/if}}", "<p>", `<p>`},
+		{"p{color:red}", "<p>\ue000 {{x}} \ue001</p>", "<p style=\"color:red\">\ue000 {{x}} \ue001</p>"},
 		{"p{color:red}", `<p {{#if a}}class="x"{{/if}}>{{#each b}}<p>{{/each}}`, `<p style="color:red" {{#if a}}class="x"{{/if}}>{{#each b}}<p style="color:red">{{/each}}`},
 		{"p{color:red}", `<p style="margin:{{m}}" title="{{"}}">`, `<p style="color:red;margin:{{m}}" title="{{"}}">`},
 		{"p{color:red}", `<p style="{{#if a}}margin:0{{/if}}">`, `<p style="{{#if a}}margin:0{{/if}}">`},
