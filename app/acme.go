@@ -116,19 +116,29 @@ func (a *authority) configure(settings *ACME, storage certmagic.Storage, decoy *
 	}
 	// Without this the library asks a test authority first after a failure, which a private one does not have.
 	issuer.TestCA = issuer.CA
-	if settings.Roots != "" {
-		raw, err := os.ReadFile(settings.Roots)
-		if err != nil {
-			return fmt.Errorf("--acme-roots: %w", err)
-		}
-		issuer.TrustedRoots = x509.NewCertPool()
-		if !issuer.TrustedRoots.AppendCertsFromPEM(raw) {
-			return fmt.Errorf("--acme-roots %s: holds no certificate in PEM", settings.Roots)
-		}
+	var err error
+	if issuer.TrustedRoots, err = settings.roots(); err != nil {
+		return err
 	}
 	a.issuer = certmagic.NewACMEIssuer(a.managed, issuer)
 	a.managed.Issuers, a.asked.Issuers = []certmagic.Issuer{a.issuer}, []certmagic.Issuer{certmagic.NewACMEIssuer(a.asked, issuer)}
 	return nil
+}
+
+// roots reads who vouches for the authority; nil are those whom the machine knows.
+func (a *ACME) roots() (*x509.CertPool, error) {
+	if a.Roots == "" {
+		return nil, nil
+	}
+	raw, err := os.ReadFile(a.Roots)
+	if err != nil {
+		return nil, Misconfigured{fmt.Errorf("--acme-roots: %w", err)}
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(raw) {
+		return nil, Misconfigured{fmt.Errorf("--acme-roots %s: holds no certificate in PEM", a.Roots)}
+	}
+	return pool, nil
 }
 
 // ownHosts returns the names that certificates are got for at the start, each once. Addresses and names of one label get none.

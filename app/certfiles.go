@@ -32,11 +32,11 @@ type fileState struct {
 
 func openCertificateFiles(w world.World, cert, key string) (*certificateFiles, error) {
 	if cert == "" || key == "" {
-		return nil, fmt.Errorf("--tls-cert and --tls-key go together; only one was given (certificate %q, key %q)", cert, key)
+		return nil, Misconfigured{fmt.Errorf("--tls-cert and --tls-key go together; only one was given (certificate %q, key %q)", cert, key)}
 	}
 	f := &certificateFiles{world: w, cert: cert, key: key}
 	if err := f.read(); err != nil {
-		return nil, fmt.Errorf("--tls-cert %s, --tls-key %s: %w", cert, key, err)
+		return nil, Misconfigured{fmt.Errorf("--tls-cert %s, --tls-key %s: %w", cert, key, err)}
 	}
 	return f, nil
 }

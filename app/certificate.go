@@ -49,6 +49,17 @@ func (s *server) openCertificates(ctx context.Context, d *db.DB, keys *seal.Keyr
 	return fixedCertificate{own}, err
 }
 
+// checkCertificates finds files that cannot be used, before anything is made.
+func (s *server) checkCertificates() (err error) {
+	switch {
+	case s.config.TLSCert != "" || s.config.TLSKey != "":
+		_, err = openCertificateFiles(s.world, s.config.TLSCert, s.config.TLSKey)
+	case s.config.ACME != nil:
+		_, err = s.config.ACME.roots()
+	}
+	return err
+}
+
 // fixedCertificate is one for everything.
 type fixedCertificate struct{ tls.Certificate }
 

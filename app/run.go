@@ -48,7 +48,8 @@ const drainFor = 30 * time.Second
 // Run opens everything, serves until ctx ends, and then stops in order: no new requests, no new work, what is under way ends, the
 // database closes last.
 func Run(ctx context.Context, w world.World, config Config) error {
-	if err := errors.Join(config.Storage.check(), (&server{config: config}).checkDoors()); err != nil {
+	planned := &server{config: config, world: w}
+	if err := errors.Join(config.Storage.check(), planned.checkDoors(), planned.checkCertificates()); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(config.Dir, 0o700); err != nil {

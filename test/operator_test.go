@@ -1,6 +1,7 @@
 package test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,6 +31,8 @@ func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
 		{[]string{"--providers", absent}, "providers: open " + absent},
 		{[]string{"--sources", absent}, "--sources: open " + absent},
 		{[]string{"--domain-connect-key", absent}, "--domain-connect-key: open " + absent},
+		{[]string{"--tls-cert", absent, "--tls-key", absent}, "--tls-cert " + absent + ", --tls-key " + absent},
+		{[]string{"--acme-email", "ops@example.org", "--acme-roots", absent}, "--acme-roots: open " + absent},
 		{[]string{"--spam-engine", "rspamd"}, "--spam-engine rspamd: needs --spam-address"},
 		{[]string{"--otlp-endpoint", "collector"}, "--otlp-endpoint collector: must be an address"},
 		{[]string{"--acme-ca", "letsencrypt"}, "--acme-ca letsencrypt: must be the address of a directory"},
@@ -42,6 +45,32 @@ func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(data, "blobs")); err == nil {
 			t.Errorf("%v: files were made all the same", c.args)
+		}
+	}
+}
+
+func TestVerbsNameTheFlagThatIsWrong(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	create := []string{"workspace", "create", "--data", data, "--name", "Acme", "--owner-email"}
+	var made struct {
+		WorkspaceID string `json:"workspace_id"`
+	}
+	stdout, stderr, err := run(t, append(create, "olga@acme.test", "--owner-password", "correct horse battery", "--json")...)
+	if err != nil || json.Unmarshal([]byte(stdout), &made) != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append(create, "olga", "--owner-password", "short"), "--owner-email: Must be an email address: the address needs an @ sign. --owner-password: Must have at least"},
+		{append(create, "olga@acme.test", "--owner-password", "correct horse battery", "--plan", "gold"), `--plan: there is no plan "gold"`},
+		{[]string{"plan", "set", "--data", data, "--workspace", made.WorkspaceID, "--plan", "gold"}, `--plan: there is no plan "gold"`},
+		{[]string{"key", "create", "--data", data, "--workspace", made.WorkspaceID, "--preset", "all"}, "--preset: Must be full_access"},
+	} {
+		if _, stderr, err := run(t, c.args...); code(err) != 2 || !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: ended with %d and %q, want %q", c.args, code(err), stderr, c.want)
 		}
 	}
 }

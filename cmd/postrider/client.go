@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 	"time"
 )
@@ -32,6 +33,9 @@ func (f clientFlags) base() string {
 
 // request makes a request to the API; path may have a query. A nil body sends none.
 func (f clientFlags) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
+	if server, err := url.Parse(f.URL); err != nil || !isAddress(server) {
+		return nil, mistake("url", f.URL, "must be the address of a server, such as https://mail.example.org")
+	}
 	var content io.Reader
 	if body != nil {
 		raw, err := json.Marshal(body)

@@ -55,7 +55,7 @@ func (c listenCommand) Run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, errRefused):
+		case errors.Is(err, errRefused), exitCode(err) == exitUsage:
 			return err
 		}
 		c.say(map[string]any{"lost": fmt.Sprint(err)}, "connection lost (%v), trying again", err)

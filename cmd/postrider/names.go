@@ -17,6 +17,9 @@ func isHostname(text string) bool {
 	return len(text) <= maxHostname && hostname.MatchString(text) && net.ParseIP(text) == nil
 }
 
+// isAddress tells whether a URL names a server of the web.
+func isAddress(u *url.URL) bool { return u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") }
+
 const hostFix = "must be a host name in lower case, such as mail.example.org, without https:// and without a port"
 
 // checkNames finds names that cannot be meant before they get into customers' mail.
@@ -29,7 +32,7 @@ func (c serveCommand) checkNames() error {
 	}
 	if c.BaseURL != "" {
 		base, err := url.Parse(c.BaseURL)
-		if err != nil || base.Host == "" || base.Scheme != "https" && base.Scheme != "http" || base.Path != "" && base.Path != "/" || base.RawQuery != "" {
+		if err != nil || !isAddress(base) || base.Path != "" && base.Path != "/" || base.RawQuery != "" || base.Fragment != "" || base.User != nil {
 			return mistake("base-url", c.BaseURL, "must be an address without a path, such as https://mail.example.org")
 		}
 	}
@@ -39,7 +42,7 @@ func (c serveCommand) checkNames() error {
 	if c.SMTPPort < 1 || c.SMTPPort > 65535 {
 		return mistake("smtp-port", strconv.Itoa(c.SMTPPort), "must be a port, such as 25")
 	}
-	if ca, err := url.Parse(c.ACME.CA); err != nil || c.ACME.CA != "" && (ca.Host == "" || ca.Scheme != "https" && ca.Scheme != "http") {
+	if ca, err := url.Parse(c.ACME.CA); err != nil || c.ACME.CA != "" && !isAddress(ca) {
 		return mistake("acme-ca", c.ACME.CA, "must be the address of a directory, such as https://acme-v02.api.letsencrypt.org/directory")
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {

@@ -1,13 +1,18 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
+	"strings"
 
 	"postrider/app"
+	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
 	"postrider/product/apikey"
@@ -30,6 +35,9 @@ type workspaceCreateCommand struct {
 // Run works while a server runs on the same data.
 func (c workspaceCreateCommand) Run(ctx context.Context) error {
 	return operate(ctx, c.storageFlags, func(a *app.App) error {
+		if err := checkPlan(a, c.Plan); err != nil {
+			return err
+		}
 		created, err := a.CreateWorkspace(ctx, app.NewWorkspace{Name: c.Name, Plan: plan.Name(c.Plan), OwnerEmail: c.OwnerEmail, OwnerPassword: c.OwnerPassword})
 		if err != nil {
 			return err
@@ -56,6 +64,9 @@ type planSetCommand struct {
 // Run changes the plan; a running server obeys within a second.
 func (c planSetCommand) Run(ctx context.Context) error {
 	return inWorkspace(ctx, c.storageFlags, c.Workspace, func(a *app.App, ws space.ID) error {
+		if err := checkPlan(a, c.Plan); err != nil {
+			return err
+		}
 		if err := a.Accounts.SetPlan(ctx, ws, plan.Name(c.Plan)); err != nil {
 			return err
 		}
@@ -130,5 +141,35 @@ func operate(ctx context.Context, flags storageFlags, do func(*app.App) error) e
 		return err
 	}
 	defer stores.DB.Close()
-	return do(app.Assemble(w, stores.DB, stores.Blobs, stores.Keys, app.Settings{ServiceDomain: devServiceDomain, Plans: plans}))
+	return inFlags(do(app.Assemble(w, stores.DB, stores.Blobs, stores.Keys, app.Settings{ServiceDomain: devServiceDomain, Plans: plans})))
+}
+
+// flagOf is the flag that fills a field, where it has another name.
+var flagOf = map[string]string{"email": "owner-email", "password": "owner-password", "workspace_name": "name"}
+
+// inFlags turns what is wrong with the fields of a request into what is wrong with the flags that filled them.
+func inFlags(err error) error {
+	var refused *api.Error
+	if !errors.As(err, &refused) {
+		return err
+	}
+	fields, _ := refused.Details["fieldErrors"].(api.Fields)
+	var told []string
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		line := "--" + cmp.Or(flagOf[field], field) + ": " + strings.Join(fields[field], " ")
+		if !slices.Contains(told, line) {
+			told = append(told, line)
+		}
+	}
+	if len(told) == 0 {
+		return err
+	}
+	return usage{errors.New(strings.Join(told, " "))}
+}
+
+func checkPlan(a *app.App, name string) error {
+	if _, err := a.Plans.Get(plan.Name(name)); err != nil {
+		return usage{fmt.Errorf("--plan: %w", err)}
+	}
+	return nil
 }
