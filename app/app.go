@@ -120,6 +120,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		a.sealed = reseal.New(d, keys, w.Log, sealed())
 	}
 	settings.Outbound.RequireTLS = true
+	settings.BaseURL = strings.TrimRight(settings.BaseURL, "/")
 	if settings.Plans == nil {
 		settings.Plans = plan.Shipped()
 	}
