@@ -141,7 +141,11 @@ func (d *Dev) seed(ctx context.Context, a *App, ready *Ready) error {
 	path := filepath.Join(d.dir, "dev.json")
 	state, err := readDevState(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		if state, err = d.createWorkspace(ctx, a); err == nil {
+		state.Owner = ReadyOwner{Email: "owner@" + DevDomain, Password: hex.EncodeToString(a.World.Bytes(12))}
+		err = writeAtomically(path, state) // killed before the workspace is noted, the next run is the same owner
+	}
+	if err == nil && state.WorkspaceID == "" {
+		if state, err = d.createWorkspace(ctx, a, state.Owner); err == nil {
 			err = writeAtomically(path, state)
 		}
 	}
@@ -165,8 +169,7 @@ func readDevState(path string) (devState, error) {
 	return state, json.Unmarshal(raw, &state)
 }
 
-func (d *Dev) createWorkspace(ctx context.Context, a *App) (devState, error) {
-	owner := ReadyOwner{Email: "owner@" + DevDomain, Password: hex.EncodeToString(a.World.Bytes(12))}
+func (d *Dev) createWorkspace(ctx context.Context, a *App, owner ReadyOwner) (devState, error) {
 	created, err := a.CreateWorkspace(ctx, NewWorkspace{Name: "Acme", Plan: plan.Unlimited, OwnerEmail: owner.Email, OwnerPassword: owner.Password})
 	return devState{WorkspaceID: created.WorkspaceID, APIKey: created.APIKey, Owner: owner}, err
 }

@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -206,6 +207,23 @@ func TestTheSandboxTakesNoMailOfAServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	start(t, "dev", "--data", data, "--http", "127.0.0.1:0")
+}
+
+func TestAFirstRunOfDevThatWasKilledIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	// What is left of one that was killed when the workspace was made and not yet noted.
+	if err := errors.Join(os.Mkdir(filepath.Join(data, "sandbox"), 0o700),
+		os.WriteFile(filepath.Join(data, "dev.json"), []byte(`{"owner":{"email":"owner@acme.test","password":"correct horse battery"}}`), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, stderr, err := run(t, "workspace", "create", "--data", data, "--name", "Acme", "--owner-email", "owner@acme.test", "--owner-password", "correct horse battery"); err != nil {
+		t.Fatalf("%v: %s", err, stderr)
+	}
+	p := start(t, "dev", "--data", data, "--http", "127.0.0.1:0")
+	if _, status, err := p.send("ann@example.net"); status != http.StatusAccepted || p.Owner.Password != "correct horse battery" {
+		t.Errorf("%d %v, signs in with %q", status, err, p.Owner.Password)
+	}
 }
 
 func TestOperatorVerbsWorkBesideARunningServer(t *testing.T) {
