@@ -95,6 +95,30 @@ func TestImportIsMappedCheckedAndWatchedUntilItIsDone(t *testing.T) {
 	o.See("pro")
 }
 
+// Somebody who knows the form is faster than the server: a button, a field and the way the rules are joined, before the first answer.
+func TestAHurriedHandLosesNoWishInTheSegmentForm(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	o.people()
+	o.open("/audience/segments/new")
+
+	o.Eval(`(() => {
+		const set = (name, value) => {
+			const control = document.querySelector("[name='" + name + "']");
+			control.value = value;
+			control.dispatchEvent(new Event("change", { bubbles: true }));
+		};
+		document.querySelector("button[value='add:0']").click();
+		set("field:0.0", "properties.seats");
+		set("group:0", "any");
+		return "";
+	})()`)
+
+	o.Wait(`document.querySelector("[name='field:0.1']")`)
+	o.Wait(`document.querySelector("[name='op:0.0'] option[value=gte]")`)
+	o.Wait(`document.querySelector("[name='field:0.0']").value === "properties.seats" && document.querySelector("[name='group:0']").value === "any"`)
+}
+
 func TestSegmentOfTwoRulesShowsWhoIsInIt(t *testing.T) {
 	t.Parallel()
 	for _, scripts := range []bool{true, false} {

@@ -23,22 +23,26 @@ function swap(old, fresh, asked) {
 }
 
 for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySelectorAll("form[data-redraw]"))) {
-  let running = new AbortController();
+  let running = new AbortController(), pressed = Promise.resolve();
+  /** What is to be drawn anew, also for questions that were given up for a newer one. @type {Set<string>} */
+  const owed = new Set();
 
   /** @param {HTMLElement | null} button @param {string} parts */
   const redraw = async (button, parts) => {
     running.abort();
     running = new AbortController();
+    for (const id of parts.split(" ")) owed.add(id);
     if ("unsaved" in form.dataset) form.dataset.unsaved = "changed"; // the parts that come back look as if they had always been so
     const values = new URLSearchParams(/** @type {any} */ (new FormData(form, button)));
     if (!button) values.set("do", "redraw");
     const asked = new Map(controls(form).map((control) => [control.id, control.value]));
     const response = await fetch(form.action, { method: "POST", body: values, signal: running.signal, headers: { "X-Requested-By": "kit" } });
     const page = new DOMParser().parseFromString(await response.text(), "text/html");
-    for (const id of parts.split(" ")) {
+    for (const id of owed) {
       const old = document.getElementById(id), fresh = page.getElementById(id);
       if (old && fresh) swap(old, fresh, asked);
     }
+    owed.clear();
   };
   const quietly = (/** @type {Promise<void>} */ done) => done.catch(() => {}); // a newer wish, or a server that is away: the form still works
 
@@ -46,10 +50,12 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
     const button = event.submitter;
     if (!(button instanceof HTMLButtonElement) || button.name !== "do") return;
     event.preventDefault();
-    quietly(redraw(button, form.dataset.redraw ?? ""));
+    pressed = quietly(redraw(button, form.dataset.redraw ?? ""));
   });
-  form.addEventListener("change", (event) => {
+  form.addEventListener("change", async (event) => {
     const control = /** @type {HTMLElement} */ (event.target);
-    if (control.matches("[data-redraw]")) quietly(redraw(null, control.dataset.redraw || form.dataset.redraw || ""));
+    if (!control.matches("[data-redraw]")) return;
+    for (let press; press !== pressed; ) await (press = pressed); // a button that was pressed does what it says first
+    quietly(redraw(null, control.dataset.redraw || form.dataset.redraw || ""));
   });
 }
