@@ -40,5 +40,9 @@ func TestRefusedBodiesGiveTheirMemoryBack(t *testing.T) {
 			t.Fatalf("%s: memory is still claimed", name)
 		}
 		s.bodies.Release(bodyBudget)
+		if !s.spooled.TryAcquire(spoolBudget) {
+			t.Fatalf("%s: disk is still claimed", name)
+		}
+		s.spooled.Release(spoolBudget)
 	}
 }

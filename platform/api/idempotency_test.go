@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -87,5 +88,102 @@ func TestBodiesThatMeanTheSameHashTheSame(t *testing.T) {
 	}
 	if hash(`{"a":1}`) == hash(`{"a":2}`) || hash(`{"a":1.0}`) == hash(`{"a":1}`) {
 		t.Error("different bodies hash alike")
+	}
+}
+
+// hand is a clock that only moves when told to.
+type hand struct{ now time.Time }
+
+func (h *hand) Now() time.Time                                 { return h.now }
+func (h *hand) After(time.Duration) (<-chan time.Time, func()) { return nil, func() {} }
+
+func TestAKeyAnswersForItsWorkspaceItsRouteAndItsModeAlone(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, world.New(slog.New(slog.DiscardHandler)), func(t *testing.T, d *db.DB) {
+		first := api.Idempotency{Workspace: "00000000-0000-7000-8000-000000000001", Operation: "POST /emails", Key: "welcome:1", Hash: "h"}
+		workspace, route, test, key := first, first, first, first
+		workspace.Workspace = "00000000-0000-7000-8000-000000000002"
+		route.Operation = "POST /emails/batch"
+		test.Test = true
+		key.Key = "welcome:2"
+		requests := []api.Idempotency{first, workspace, route, test, key}
+		for _, known := range []bool{false, true} {
+			for i, request := range requests {
+				var got int
+				var replayed bool
+				err := d.Write(t.Context(), func(tx *db.Tx) (err error) {
+					got, replayed, err = api.Once(tx, request, func() (int, error) { return i, nil })
+					return err
+				})
+				if err != nil || got != i || replayed != known {
+					t.Errorf("%+v: %d, replayed %v, %v", request, got, replayed, err)
+				}
+			}
+		}
+	})
+}
+
+func TestAKeyIsRememberedForADay(t *testing.T) {
+	t.Parallel()
+	for _, engine := range []string{"sqlite", "postgres"} {
+		t.Run(engine, func(t *testing.T) {
+			t.Parallel()
+			clock := &hand{now: time.Date(2026, 11, 15, 0, 0, 0, 0, time.UTC)}
+			d := dbtest.Open(t, world.World{Clock: clock, Log: slog.New(slog.DiscardHandler)}, engine)
+			replayed := func(key, hash string) (again bool) {
+				t.Helper()
+				request := api.Idempotency{Workspace: "00000000-0000-7000-8000-000000000001", Operation: "POST /emails", Key: key, Hash: hash}
+				if err := d.Write(t.Context(), func(tx *db.Tx) (err error) {
+					_, again, err = api.Once(tx, request, func() (string, error) { return "done", nil })
+					return err
+				}); err != nil {
+					t.Fatal(err)
+				}
+				return again
+			}
+			forgotten := func() (n int64) {
+				t.Helper()
+				if err := d.Write(t.Context(), func(tx *db.Tx) (err error) { n, err = api.Forget(tx); return err }); err != nil {
+					t.Fatal(err)
+				}
+				return n
+			}
+			replayed("first:11", "a")
+			replayed("second:2", "a")
+			clock.now = clock.now.Add(24*time.Hour - time.Microsecond)
+			replayed("third:33", "a")
+			if n := forgotten(); n != 0 || !replayed("first:11", "a") {
+				t.Errorf("%d forgotten before the day was over", n)
+			}
+			clock.now = clock.now.Add(time.Microsecond)
+			if replayed("first:11", "b") { // with another body, and its time has come before it was forgotten
+				t.Error("remembered for longer than a day")
+			}
+			if n := forgotten(); n != 1 || !replayed("first:11", "b") || !replayed("third:33", "a") || replayed("second:2", "a") {
+				t.Errorf("%d forgotten, want the one whose day is over", n)
+			}
+		})
+	}
+}
+
+func TestKeysOfHeaderAndBodyMustAgreeAndBeHarmless(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		header, body, want string
+		refused            bool
+	}{
+		{"", "", "", false},
+		{"welcome:1", "", "welcome:1", false},
+		{"", "welcome:1", "welcome:1", false},
+		{"welcome:1", "welcome:1", "welcome:1", false},
+		{"welcome:1", "welcome:2", "", true},
+		{"welcome", "", "", true}, // too short
+		{"", "welcome/1", "", true},
+	} {
+		var wrong api.Fields
+		key := api.CheckIdempotencyKey(&wrong, c.header, c.body)
+		if refused := wrong["idempotency_key"] != nil; refused != c.refused || !refused && key != c.want {
+			t.Errorf("%q and %q: %q, %v", c.header, c.body, key, wrong)
+		}
 	}
 }
