@@ -147,10 +147,12 @@ func (x *exchange) readQuery() (url.Values, error) {
 
 // setField writes text into a field and says what is wrong with it, if anything is.
 func setField(field reflect.Value, values []string) string {
-	text := values[len(values)-1]
-	if !utf8.ValidString(text) || strings.ContainsRune(text, 0) {
-		return "Must be valid text."
+	for _, value := range values {
+		if !utf8.ValidString(value) || strings.ContainsRune(value, 0) {
+			return "Must be valid text."
+		}
 	}
+	text := values[len(values)-1]
 	switch field.Interface().(type) {
 	case []string: // repeated and comma-separated values are alternatives
 		var list []string
