@@ -26,6 +26,9 @@ func (x *exchange) stream(answer Streamed) {
 	header.Set("X-Accel-Buffering", "no") // what a proxy in between must not do
 	x.status = http.StatusOK
 	x.w.WriteHeader(x.status)
+	if x.r.Method == http.MethodHead {
+		return // nothing that is written would be seen, and the connection would be held for it
+	}
 	out := &flushed{w: x.w, control: http.NewResponseController(x.w), now: x.server.config.World.Clock.Now}
 	if out.flush() != nil {
 		return
