@@ -142,3 +142,28 @@ func TestALeaseIsNotProlongedByWhoHadItBefore(t *testing.T) {
 		}
 	})
 }
+
+func TestNoFlowWaitsForOthersThatAlwaysHaveWork(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *db.DB, clock *hand) {
+		var items []queue.Item
+		for n := range 60 { // as many as one claim looks at, and more than it brings items
+			for more := range 5 {
+				items = append(items, queue.Item{ID: id(n*10 + more), Lane: lane, Flow: fmt.Sprintf("flow%03d", n), Due: clock.now})
+			}
+		}
+		add(t, d, items...)
+		seen := map[string]bool{}
+		fair := queue.Fair{Limit: 20}
+		for round := range 4 {
+			var got []queue.Item
+			got, fair.Turn = claimFairly(t, d, int64(round), fair)
+			for _, item := range got {
+				seen[item.Flow] = true
+			}
+		}
+		if len(seen) != 60 {
+			t.Errorf("%d of 60 flows were served with 80 claims", len(seen))
+		}
+	})
+}
