@@ -1,6 +1,7 @@
 package dnsprovider_test
 
 import (
+	"net/http"
 	"reflect"
 	"slices"
 	"strings"
@@ -130,6 +131,28 @@ func TestAnSPFRecordIsMergedAndNothingBesideItIsTouched(t *testing.T) {
 		}
 		untouched(t, h, others)
 	})
+}
+
+func TestRecordsOfOtherNamesAreLeftAloneWhenTheProviderListsThemToo(t *testing.T) {
+	t.Parallel()
+	h := oneHouse(t)
+	h.connect("Acme", goodToken)
+	others := h.cloud.put(rr{Type: "TXT", Name: "shop.acme.test", Content: `"v=spf1 -all"`}, rr{Type: "CNAME", Name: "www.acme.test", Content: "shops.example"})
+	h.cloud.intercept(func(_ http.ResponseWriter, r *http.Request) bool {
+		if strings.HasSuffix(r.URL.Path, "/dns_records") {
+			q := r.URL.Query()
+			q.Del("name")
+			r.URL.RawQuery = q.Encode()
+		}
+		return false
+	})
+
+	result := h.apply(fields{"overwrite": true})
+
+	if got := outcomes(result); !slices.Equal(got, with(mailRecords, "created")) {
+		t.Errorf("%v", got)
+	}
+	untouched(t, h, others)
 }
 
 // untouched fails if one of the records is not as it was.

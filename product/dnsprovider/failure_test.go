@@ -89,16 +89,18 @@ func TestABusyAPISaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	h := oneHouse(t)
 	h.connect("Acme", goodToken)
-	h.cloud.intercept(func(w http.ResponseWriter, _ *http.Request) bool {
-		w.Header().Set("Retry-After", "77")
-		problem(w, 429, 971, "Please wait and consider throttling your request speed")
-		return true
-	})
+	for _, c := range []struct{ asked, want string }{{"77", "77"}, {"86400", "300"}, {"9999999999", "300"}, {"soon", ""}} {
+		h.cloud.intercept(func(w http.ResponseWriter, _ *http.Request) bool {
+			w.Header().Set("Retry-After", c.asked)
+			problem(w, 429, 971, "Please wait and consider throttling your request speed")
+			return true
+		})
 
-	got := h.owner.Refused(502, "dns_provider_error", "POST", "/v1/domains/"+h.domain+"/cloudflare/apply", nil)
+		got := h.owner.Refused(502, "dns_provider_error", "POST", "/v1/domains/"+h.domain+"/cloudflare/apply", nil)
 
-	if got.Value("error.details.status") != 429.0 || got.Header.Get("Retry-After") != "77" {
-		t.Fatalf("%v %s", got.Header, got.Body)
+		if got.Value("error.details.status") != 429.0 || got.Header.Get("Retry-After") != c.want {
+			t.Errorf("%s: %v %s", c.asked, got.Header, got.Body)
+		}
 	}
 }
 

@@ -161,5 +161,5 @@ func retryAfter(header http.Header) time.Duration {
 	if err != nil || seconds < 0 {
 		return 0
 	}
-	return min(time.Duration(seconds)*time.Second, maxRetryAfter)
+	return time.Duration(min(seconds, int(maxRetryAfter/time.Second))) * time.Second
 }
