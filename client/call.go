@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -186,7 +187,7 @@ func pause(refused *Error, tries int) time.Duration {
 func retryAfter(response *http.Response) time.Duration {
 	text := response.Header.Get("Retry-After")
 	if seconds, err := strconv.Atoi(text); err == nil && seconds >= 0 {
-		return time.Duration(seconds) * time.Second
+		return time.Duration(min(int64(seconds), math.MaxInt64/int64(time.Second))) * time.Second
 	}
 	at, err := http.ParseTime(text)
 	if err != nil {

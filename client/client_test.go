@@ -99,6 +99,10 @@ func TestPatienceAndTheContextBoundTheWaiting(t *testing.T) {
 	if !errors.As(err, &refused) || refused.RetryAfter != time.Hour || len(server.asked) != 1 {
 		t.Errorf("%v after %d requests", err, len(server.asked))
 	}
+	never := serve(t, say(429, refusal("rate_limit_exceeded"), "Retry-After", "9999999999"))
+	if _, err := client.New(never.URL, "k").Limits.Get(t.Context()); err == nil || len(never.asked) != 1 {
+		t.Errorf("in centuries: %v after %d requests", err, len(never.asked))
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	hasty := client.New(server.URL, "k", client.WithPatience(2*time.Hour), client.WithWait(func(ctx context.Context, _ time.Duration) error {
 		cancel()
