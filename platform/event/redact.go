@@ -12,6 +12,7 @@ import (
 func Redact(tx *db.Tx, ws space.ID, subject, recipient string, before time.Time) ([]string, error) {
 	return db.All(tx, db.Value[string], `
 		UPDATE event SET recipient = NULL, data = '{}'
-		WHERE subject_id = $1 AND workspace_id = $2 AND (recipient IS NULL OR recipient = $3) AND occurred_at < $4 AND data <> '{}'
+		WHERE subject_id = $1 AND workspace_id = $2 AND (recipient IS NULL OR recipient = $3) AND occurred_at < $4
+			AND (recipient IS NOT NULL OR data <> '{}')
 		RETURNING id`, subject, ws, recipient, before)
 }
