@@ -2,6 +2,7 @@ package event_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -111,4 +112,44 @@ func TestATailTellsWhatWasUnderWayWhenItBegan(t *testing.T) {
 	if got := told(t, d, tail); got != "1 3" {
 		t.Errorf("told %s, want the one that was under way and the one that followed", got)
 	}
+}
+
+func TestATailTellsItsWorkspaceAlone(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, testWorld(), func(t *testing.T, d *db.DB) {
+		foreign := func(n int) {
+			e := newEvent(n)
+			e.Workspace = stranger
+			write(t, d, func(tx *db.Tx) error { return event.Append(tx, e) })
+		}
+		tail := newTail(t, d, "")
+		for _, n := range []int{2, 5} { // at first from the beginning of the record, then from within it
+			foreign(n - 1)
+			add(t, d, n)
+			foreign(n + 1)
+			if got := told(t, d, tail); got != strconv.Itoa(n) {
+				t.Errorf("told %s, want %d", got, n)
+			}
+		}
+	})
+}
+
+func TestATailGoesOnAfterThePlaceOfAnEventHoweverMuchHasHappenedSince(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, testWorld(), func(t *testing.T, d *db.DB) {
+		var events []event.Event
+		for n := range 1100 { // more than two looks bring
+			events = append(events, newEvent(n))
+		}
+		write(t, d, func(tx *db.Tx) error { return event.Append(tx, events...) })
+		var place string
+		write(t, d, func(tx *db.Tx) error {
+			seen, err := event.OfSubject(tx, workspace, events[9].Subject, "", 1, 0)
+			place = seen[0].Place()
+			return err
+		})
+		if got := strings.Fields(told(t, d, newTail(t, d, place))); len(got) != 1090 {
+			t.Errorf("told of %d events, want 1090", len(got))
+		}
+	})
 }

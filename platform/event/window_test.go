@@ -114,3 +114,39 @@ func TestWhatAFollowerDoesNotWantIsNotReadAgainAfterARestart(t *testing.T) {
 		}
 	})
 }
+
+func TestAFollowerThatIsFurtherBehindThanTheWindowShowsMissesNothing(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, testWorld(), func(t *testing.T, d *db.DB) {
+		window := event.NewWindow()
+		fast, slow := newListener("fast", window), newListener("slow", window)
+		var written []string
+		happen := func() {
+			t.Helper()
+			var events []event.Event
+			for range 500 {
+				e := newEvent(len(written))
+				events, written = append(events, e), append(written, e.ID)
+			}
+			write(t, d, func(tx *db.Tx) error { return event.Append(tx, events...) })
+		}
+		for range 6 { // more than a window shows
+			happen()
+			fast.step(t, d)
+		}
+		if moved, more, err := slow.Advance(t.Context(), d); err != nil || !moved || !more {
+			t.Fatalf("moved %v, more %v, %v", moved, more, err)
+		}
+		slow.told = append(slow.told, slow.batch...)
+		happen()
+		for range 10 {
+			slow.step(t, d)
+			fast.step(t, d)
+		}
+		for _, l := range []*listener{fast, slow} {
+			if !slices.Equal(l.told, written) {
+				t.Errorf("%s was told of %d events, want %d", l.Name, len(l.told), len(written))
+			}
+		}
+	})
+}
