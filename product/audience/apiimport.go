@@ -3,7 +3,9 @@ package audience
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"time"
 
 	"postrider/platform/api"
@@ -55,8 +57,18 @@ func (s *Service) handleImports(ctx context.Context, caller api.Caller, q struct
 	if err := q.Check(maxPage); err != nil {
 		return page, err
 	}
+	statuses := []string{string(Queued), string(InProgress), string(Completed), string(Failed)}
+	var wrong api.Fields
+	for _, status := range q.Status {
+		if !slices.Contains(statuses, status) {
+			wrong.Add("status", fmt.Sprintf("%q is not a status of an import: use queued, in_progress, completed or failed.", status))
+		}
+	}
+	if err := wrong.Err(); err != nil {
+		return page, err
+	}
 	if len(q.Status) == 0 {
-		q.Status = []string{string(Queued), string(InProgress), string(Completed), string(Failed)}
+		q.Status = statuses
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		part, err := q.Newest(func(id string) (time.Time, error) {

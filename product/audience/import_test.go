@@ -72,6 +72,9 @@ func TestAFileIsImportedAndWhatFailedIsToldIn(t *testing.T) {
 		if got := h.must(200, "GET", "/contacts/imports?limit=1", nil).Pick("total", "has_more"); got != "[2,true]" {
 			t.Error(got)
 		}
+		if answer := h.Call("GET", "/contacts/imports?status=completed&status=done", nil); answer.Status != 400 || !strings.Contains(answer.Problems(), "status") {
+			t.Errorf("a status that there is not: %s", answer.Raw)
+		}
 	})
 }
 
