@@ -49,6 +49,7 @@ func TestTheExitCodeTellsWhatKindOfFailureItWas(t *testing.T) {
 		{append(send, "wrong"), 3},
 		{append(send, "right"), 1},
 		{[]string{"health", "--admin", "127.0.0.1:1"}, 1},
+		{[]string{"health", "--admin", refusing.Listener.Addr().String()}, 1},
 		{[]string{"listen", "--forward", refusing.URL, "--key", "k", "--url", "mail.example.org"}, 2},
 	} {
 		if _, stderr, err := run(t, c.args...); code(err) != c.want {

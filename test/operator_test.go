@@ -37,6 +37,7 @@ func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
 		{[]string{"--otlp-endpoint", "collector"}, "--otlp-endpoint collector: must be an address"},
 		{[]string{"--acme-ca", "letsencrypt"}, "--acme-ca letsencrypt: must be the address of a directory"},
 		{[]string{"--smtp-port", "0"}, "--smtp-port 0: must be a port"},
+		{[]string{"--resolver-validates"}, "--resolver-validates goes with --resolver"},
 	} {
 		data := filepath.Join(t.TempDir(), "data")
 		_, stderr, err := run(t, append([]string{"serve", "--data", data, "--mx", noDoor}, c.args...)...)
@@ -46,6 +47,24 @@ func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(data, "blobs")); err == nil {
 			t.Errorf("%v: files were made all the same", c.args)
 		}
+	}
+}
+
+func TestAProcessOpensOnlyTheDoorsOfItsRoles(t *testing.T) {
+	t.Parallel()
+	for role, want := range map[string]string{"api": "http", "smtp": "submission submissions", "mx": "mx", "worker": ""} {
+		p := start(t, "serve", "--data", t.TempDir(), "--http", "127.0.0.1:0", "--submission", "127.0.0.1:0", "--submissions", "127.0.0.1:0", "--mx", "127.0.0.1:0",
+			"--insecure-test-network", "--roles", role)
+		var open []string
+		for _, door := range [][2]string{{"http", p.HTTP}, {"submission", p.Submission}, {"submissions", p.Submissions}, {"mx", p.MX}} {
+			if door[1] != "" {
+				open = append(open, door[0])
+			}
+		}
+		if got := strings.Join(open, " "); got != want {
+			t.Errorf("%s opens %q, want %q", role, got, want)
+		}
+		p.kill()
 	}
 }
 

@@ -3,9 +3,11 @@ package test
 import (
 	"bufio"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"strings"
@@ -136,6 +138,25 @@ func TestResendsGoSDKVerifiesWebhooks(t *testing.T) {
 	}
 	if err := <-verified; err != nil {
 		t.Error(err)
+	}
+}
+
+func TestALostStreamGoesOnWhereItWas(t *testing.T) {
+	t.Parallel()
+	var after []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			return // an event that is forwarded
+		}
+		if after = append(after, r.Header.Get("Last-Event-ID")); len(after) > 1 {
+			w.WriteHeader(http.StatusUnauthorized) // enough has been seen
+			return
+		}
+		fmt.Fprint(w, "id: e1\ndata: {\"id\":\"e1\",\"type\":\"email.sent\"}\n\nid: e2\ndata: {\"id\":\"e2\",\"type\":\"email.sent\"}\n\n")
+	}))
+	defer server.Close()
+	if _, stderr, err := run(t, "listen", "--url", server.URL, "--key", "k", "--forward", server.URL); code(err) != 3 || fmt.Sprint(after) != "[ e2]" {
+		t.Errorf("ended with %d, asked for what follows %q: %s", code(err), after, stderr)
 	}
 }
 
