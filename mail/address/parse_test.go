@@ -125,7 +125,7 @@ func TestHostileListsAreAnsweredInLinearTime(t *testing.T) {
 		if _, err := address.ParseList(fill(in) + in); err == nil {
 			t.Errorf("ParseList(%.20q…) accepted more than its limit", in)
 		}
-		if took := time.Since(began); took > 5*time.Second { // quadratic work at this size takes minutes
+		if took := time.Since(began); took > 20*time.Second { // quadratic work at this size takes minutes
 			t.Errorf("ParseList(%.20q…) took %s", in, took)
 		}
 	}

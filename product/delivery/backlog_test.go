@@ -28,11 +28,8 @@ func TestASingleMessagePassesABacklogAtATarpit(t *testing.T) {
 		return time.Since(start)
 	}
 	took := single("ann@example.net")
-	for i := 0; i < 4 && took > 2*time.Second; i++ { // a busy machine is slow for a while; what waits behind a backlog does so always
-		took = min(took, single(fmt.Sprintf("ann%d@example.net", i)))
-	}
 	t.Logf("the single message took %s past a backlog of %d", took.Round(time.Millisecond), *backlog)
-	if took > 2*time.Second {
+	if took > 20*time.Second { // behind the backlog it waits for as long as the clock stands still
 		t.Errorf("it took %s", took)
 	}
 	in.Clock.Advance(time.Hour) // the tarpit has had its time
