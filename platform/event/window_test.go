@@ -138,8 +138,10 @@ func TestAFollowerThatIsFurtherBehindThanTheWindowShowsMissesNothing(t *testing.
 			t.Fatalf("moved %v, more %v, %v", moved, more, err)
 		}
 		slow.told = append(slow.told, slow.batch...)
-		happen()
-		for range 10 {
+		for round := range 16 {
+			if round < 5 {
+				happen()
+			}
 			slow.step(t, d)
 			fast.step(t, d)
 		}
