@@ -1,6 +1,8 @@
 package api_test
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -42,7 +44,9 @@ func cookie(name string) map[string]string {
 }
 
 func newServer(config api.Config, routes ...api.Route) *api.Server {
-	config.World = world.New(slog.New(slog.DiscardHandler))
+	if config.World.Log == nil {
+		config.World = world.New(slog.New(slog.DiscardHandler))
+	}
 	if config.Rates == nil {
 		config.Rates = func(string, api.Bucket) limit.Rate { return plenty }
 	}
@@ -186,6 +190,22 @@ func TestADatabaseThatIsAwayIsNoBug(t *testing.T) {
 	got := ask(h, request{path: "/v1/things"})
 	if got.Code != 503 || got.Header().Get("Retry-After") != "5" || !strings.Contains(got.Body.String(), "service_unavailable") {
 		t.Errorf("%d %v %s", got.Code, got.Header(), got.Body)
+	}
+}
+
+func TestACallerWhoHangsUpIsNoFaultOfTheServer(t *testing.T) {
+	t.Parallel()
+	var diary bytes.Buffer
+	h := newServer(api.Config{World: world.New(slog.New(slog.NewTextHandler(&diary, nil)))}, api.Route{Method: "GET", Path: "/things", Access: api.Public,
+		Handler: api.Handle(func(ctx context.Context, _ api.Caller, _ api.None) (echo, error) { return echo{}, cmp.Or(ctx.Err(), db.ErrUnavailable) })})
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	for ctx, want := range map[context.Context]string{t.Context(): "level=ERROR msg=\"request failed\"", gone: "level=INFO msg=\"request failed\""} {
+		diary.Reset()
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(ctx, "GET", "/v1/things", nil))
+		if !strings.Contains(diary.String(), want) {
+			t.Errorf("said %s; want %s", diary.String(), want)
+		}
 	}
 }
 

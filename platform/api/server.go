@@ -315,16 +315,18 @@ func (x *exchange) fail(err error) {
 	var public *Error
 	if !errors.As(err, &public) {
 		switch {
-		case errors.Is(err, db.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
-			public = ErrUnavailable.Because(err)
-		case errors.Is(err, context.Canceled):
+		case errors.Is(err, db.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 			public = ErrUnavailable.Because(err)
 		default:
 			public = ErrInternal.Because(err)
 		}
 	}
 	if public.Status >= 500 && public.cause != nil {
-		x.server.config.World.Log.Error("request failed", "request", x.caller.RequestID, "path", x.path(), "error", public.cause)
+		level := slog.LevelError
+		if x.r.Context().Err() != nil {
+			level = slog.LevelInfo // the caller has hung up: nobody has to do anything about it
+		}
+		x.server.config.World.Log.Log(x.r.Context(), level, "request failed", "request", x.caller.RequestID, "path", x.path(), "error", public.cause)
 	}
 	if public.RetryAfter > 0 {
 		x.w.Header().Set("Retry-After", strconv.Itoa(WholeSeconds(public.RetryAfter)))
