@@ -127,7 +127,7 @@ func visible(text string) string {
 
 // words turns the name of a state or a type into something to read: "soft_bounce" is "Soft bounce".
 func words(name string) string {
-	text := strings.NewReplacer("_", " ", ".", " ", "-", " ").Replace(name)
+	text := strings.NewReplacer("api_key", "API key", "_", " ", ".", " ", "-", " ").Replace(name)
 	if text == "" {
 		return ""
 	}

@@ -40,11 +40,11 @@ const (
 // Entry is one line of a workspace's audit log.
 type Entry struct {
 	Workspace space.ID
-	// Actor is the id of the user who did it; empty means the operator.
-	Actor  string
-	Action Action
-	Target Target
-	IP     netip.Addr
+	// Actor is the id of the user who did it, Key that of the API key it was done with; neither means the operator.
+	Actor, Key string
+	Action     Action
+	Target     Target
+	IP         netip.Addr
 }
 
 // Target is what something was done to. ID is the id of a stored thing or empty; Name is how people know it.
@@ -54,7 +54,7 @@ type Target struct {
 
 // By returns an entry for something that the caller did in their workspace.
 func By(caller api.Caller, action Action, target Target) Entry {
-	return Entry{Workspace: caller.Workspace, Actor: caller.UserID, Action: action, Target: target, IP: caller.IP}
+	return Entry{Workspace: caller.Workspace, Actor: caller.UserID, Key: caller.KeyID, Action: action, Target: target, IP: caller.IP}
 }
 
 // Audit writes an entry in the transaction of what it tells of.

@@ -112,20 +112,20 @@ func deleteRecoveryCodes(tx *db.Tx, user UserID) error {
 
 func insertAudit(tx *db.Tx, id string, e Entry) error {
 	_, err := tx.Exec(`
-		INSERT INTO account_audit (id, workspace_id, actor_id, action, target_type, target_id, target_name, ip, created_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-		id, e.Workspace, db.NullText(e.Actor), e.Action, db.NullText(e.Target.Type), db.NullText(e.Target.ID), db.NullText(e.Target.Name),
+		INSERT INTO account_audit (id, workspace_id, actor_id, key_id, action, target_type, target_id, target_name, ip, created_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+		id, e.Workspace, db.NullText(e.Actor), db.NullText(e.Key), e.Action, db.NullText(e.Target.Type), db.NullText(e.Target.ID), db.NullText(e.Target.Name),
 		db.NullText(addrText(e.IP)), tx.Now())
 	return err
 }
 
 func selectAudit(tx *db.Tx, ws space.ID, limit, offset int) ([]auditRow, error) {
 	return db.All(tx, func(s db.Scanner) (r auditRow, err error) {
-		err = s.Scan(&r.id, db.Text(&r.Actor), db.Text(&r.actorEmail), &r.Action, db.Text(&r.Target.Type), db.Text(&r.Target.ID), db.Text(&r.Target.Name),
+		err = s.Scan(&r.id, db.Text(&r.Actor), db.Text(&r.actorEmail), db.Text(&r.Key), &r.Action, db.Text(&r.Target.Type), db.Text(&r.Target.ID), db.Text(&r.Target.Name),
 			db.Text(&r.ip), db.Time(&r.createdAt))
 		return r, err
 	}, `
-		SELECT a.id, a.actor_id, u.email, a.action, a.target_type, a.target_id, a.target_name, a.ip, a.created_at
+		SELECT a.id, a.actor_id, u.email, a.key_id, a.action, a.target_type, a.target_id, a.target_name, a.ip, a.created_at
 		FROM account_audit a
 		LEFT JOIN account_user u ON u.id = a.actor_id
 		WHERE a.workspace_id = $1

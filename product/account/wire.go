@@ -208,8 +208,8 @@ type auditRecord struct {
 }
 
 type auditActor struct {
-	Type  string  `json:"type" example:"user"`
-	ID    api.Ref `json:"id"`
+	Type  string  `json:"type" doc:"user, api_key or operator." example:"user"`
+	ID    api.Ref `json:"id" doc:"Id of the user or of the key."`
 	Email api.Ref `json:"email"`
 }
 
@@ -222,7 +222,10 @@ type auditTarget struct {
 func newAuditRecord(r auditRow) auditRecord {
 	record := auditRecord{Object: "audit_entry", ID: r.id, Actor: auditActor{"user", api.Ref(r.Actor), api.Ref(r.actorEmail)}, Action: r.Action,
 		IP: api.Ref(r.ip), CreatedAt: api.Time(r.createdAt)}
-	if r.Actor == "" {
+	switch {
+	case r.Key != "":
+		record.Actor = auditActor{Type: "api_key", ID: api.Ref(r.Key)}
+	case r.Actor == "":
 		record.Actor.Type = "operator"
 	}
 	if r.Target.Type != "" {

@@ -92,7 +92,10 @@ func (s *Service) handleNewRule(ctx context.Context, caller api.Caller, r struct
 	rule.DomainID = d.ID
 	err = s.db.WriteSerializable(ctx, func(tx *db.Tx) error { // two at the same moment would both be the last that fits
 		rule.CreatedAt, rule.UpdatedAt = tx.Now(), tx.Now()
-		return s.addRule(tx, rule)
+		if err := s.addRule(tx, rule); err != nil {
+			return err
+		}
+		return s.audit(tx, caller, RuleCreated, rule)
 	})
 	return newRuleRecord(rule), err
 }
@@ -133,7 +136,7 @@ func (s *Service) handleChangeRule(ctx context.Context, caller api.Caller, r str
 			return err
 		}
 		rule.UpdatedAt = tx.Now()
-		return updateRule(tx, rule)
+		return errors.Join(updateRule(tx, rule), s.audit(tx, caller, RuleChanged, rule))
 	})
 	return newRuleRecord(rule), err
 }
@@ -144,7 +147,7 @@ func (s *Service) handleRemoveRule(ctx context.Context, caller api.Caller, r rul
 		if err != nil {
 			return err
 		}
-		return deleteRules(tx, caller.Workspace, []string{rule.ID})
+		return errors.Join(deleteRules(tx, caller.Workspace, []string{rule.ID}), s.audit(tx, caller, RuleDeleted, rule))
 	})
 	return api.Deleted{Object: "forwarding_rule", ID: r.ID, Deleted: true}, err
 }

@@ -110,9 +110,11 @@ func (s *Service) Update(ctx context.Context, caller api.Caller, id string, c Ch
 			}
 		}
 		if after.Status == Disabled {
-			return after, cancelDeliveries(tx, after.Workspace, after.ID)
+			if err := cancelDeliveries(tx, after.Workspace, after.ID); err != nil {
+				return after, err
+			}
 		}
-		return after, nil
+		return after, s.audit(tx, caller, EndpointChanged, after)
 	})
 }
 
@@ -144,7 +146,8 @@ func (s *Service) Delete(ctx context.Context, caller api.Caller, id string) erro
 		if err := mayManage(caller, e); err != nil {
 			return err
 		}
-		return errors.Join(cancelDeliveries(tx, ws, e.ID), deleteEndpoint(tx, ws, e.ID), total.Down(tx, ws), queue.Finish(tx, id))
+		return errors.Join(cancelDeliveries(tx, ws, e.ID), deleteEndpoint(tx, ws, e.ID), total.Down(tx, ws), queue.Finish(tx, id),
+			s.audit(tx, caller, EndpointDeleted, e))
 	})
 	s.doubt(ID(id))
 	return err

@@ -72,6 +72,9 @@ func (s *Service) Create(ctx context.Context, caller api.Caller, in NewEndpoint)
 		if err := insertEndpoint(tx, e, s.seal(e)); err != nil {
 			return err
 		}
+		if err := s.audit(tx, caller, EndpointCreated, e); err != nil {
+			return err
+		}
 		return queue.Add(tx, queue.Item{ID: string(e.ID), Lane: Lane, Rank: queue.Normal, Due: tx.Now().Add(restFor)})
 	})
 	return e, err

@@ -7,19 +7,12 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
-	"postrider/product/account"
 )
 
 const (
 	// defaultOverlap gives a customer a day to bring the new secret everywhere; longestOverlap a week.
 	defaultOverlap = 24 * time.Hour
 	longestOverlap = 7 * 24 * time.Hour
-)
-
-// Actions on secrets in the audit log.
-const (
-	SecretRotated         account.Action = "webhook.secret_rotated"
-	PreviousSecretRevoked account.Action = "webhook.previous_secret_revoked"
 )
 
 var errRotating = api.ErrInvalidState.With("current", "rotating").With("allowed", []string{"rotated"}).
@@ -69,8 +62,4 @@ func (s *Service) RevokePrevious(ctx context.Context, caller api.Caller, id stri
 		e.previous, e.previousExpiresAt = nil, time.Time{}
 		return e, s.audit(tx, caller, PreviousSecretRevoked, e)
 	})
-}
-
-func (s *Service) audit(tx *db.Tx, caller api.Caller, action account.Action, e Endpoint) error {
-	return s.parts.Accounts.Audit(tx, account.By(caller, action, account.Target{Type: "webhook", ID: string(e.ID), Name: e.URL}))
 }
