@@ -92,6 +92,8 @@ func TestStylesAreCopiedToTheirElements(t *testing.T) {
 		{"p{color:red;margin:0}", `<p style="color:blue">`, `<p style="margin:0;color:blue">`},
 		{"p{color:red !important}", `<p style="color:blue; padding:0">`, `<p style="padding:0;color:red !important">`},
 		{"p{color:red !important}", `<p style="color:blue!important">`, `<p style="color:blue!important">`},
+		{"p{color:red ! IMPORTANT}", `<p style="color:blue">`, `<p style="color:red ! IMPORTANT">`},
+		{"p{font-family:unimportant}", `<p style="font-family:serif">`, `<p style="font-family:serif">`},
 		{"td p{color:red}", "<td><div><p>a</p></div></td><p>b</p>", `<td><div><p style="color:red">a</p></div></td><p>b</p>`},
 		{"td>p{color:red}", "<td><div><p>a</p></div><p>b</p></td>", `<td><div><p>a</p></div><p style="color:red">b</p></td>`},
 		{".a .b{color:red}", "<i class=a><br><img src=x><i class=b>", `<i class=a><br><img src=x><i style="color:red" class=b>`},

@@ -171,7 +171,7 @@ func readDeclarations(css string) []declaration {
 		if !ok || property == "" || value == "" {
 			continue
 		}
-		list = append(list, declaration{property, value, strings.HasSuffix(strings.ToLower(value), "!important")})
+		list = append(list, declaration{property, value, isImportant(value)})
 	}
 	return list
 }
@@ -201,6 +201,12 @@ func splitDeclarations(css string) func(yield func(string) bool) {
 		}
 		yield(css[start:])
 	}
+}
+
+// isImportant tells whether a value outranks others; there may be space behind the exclamation mark.
+func isImportant(value string) bool {
+	rest, found := strings.CutSuffix(strings.ToLower(value), "important")
+	return found && strings.HasSuffix(strings.TrimRight(rest, " \t\r\n\f"), "!")
 }
 
 func onlyImportant(list []declaration) []declaration {
