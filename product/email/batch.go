@@ -2,6 +2,7 @@ package email
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	"postrider/mail/report"
@@ -26,7 +27,9 @@ type batch struct {
 	changed  map[RecipientID]bool
 	touched  map[ID]bool
 	attempts []attemptRow
-	events   []event.Event
+	told     []telling
+	// headers are the customer's headers of the emails whose words were read anyway; see write.
+	headers map[ID]map[string]string
 	// stops are the recipients who may not be mailed; see findStops.
 	stops map[RecipientID]*stop
 	// calledBack are the broadcasts whose mail the sender wants back; see findCalledBack.
@@ -35,6 +38,15 @@ type batch struct {
 	unsent uses
 	// full are emails that have failed because a mailbox was full.
 	full []suppression.Entry
+}
+
+// telling is an event that is not written yet.
+type telling struct {
+	email           *Email
+	state           State
+	kind, recipient string
+	at              time.Time
+	more            extras
 }
 
 type attemptRow struct {
@@ -49,7 +61,7 @@ func (s *Service) loadBatch(tx *db.Tx, items []queue.Item) (*batch, error) {
 		ids[i] = item.ID
 	}
 	b := &batch{service: s, tx: tx, emails: map[ID]*Email{}, recipients: map[RecipientID]*Recipient{},
-		changed: map[RecipientID]bool{}, touched: map[ID]bool{}, unsent: uses{}}
+		changed: map[RecipientID]bool{}, touched: map[ID]bool{}, headers: map[ID]map[string]string{}, unsent: uses{}}
 	emails, err := lockEmailsOfRecipients(tx, ids)
 	if err != nil {
 		return nil, err
@@ -95,7 +107,34 @@ func (b *batch) fail(r *Recipient, why *Failure) {
 	b.noteFull(r, report.Classify(report.Reply{Code: r.SMTPCode, Enhanced: r.Enhanced, Text: r.Response})) // as the last server said
 	e := b.emails[r.Email]
 	e.Failure = why
-	b.events = append(b.events, b.service.newEvent(e, nil, "email.failed", r.Address, b.tx.Now(), extras{change: was, Failed: why}))
+	b.tell(e, "email.failed", r.Address, b.tx.Now(), extras{change: was, Failed: why})
+}
+
+// tell says that something happened to an email, or to one of its recipients.
+func (b *batch) tell(e *Email, kind, recipient string, at time.Time, more extras) {
+	b.told = append(b.told, telling{e, statusOf[kind], kind, recipient, at, more})
+}
+
+// write makes events of what is told, each with the customer's headers.
+func (b *batch) write(tx *db.Tx, told []telling) ([]event.Event, error) {
+	unknown := map[ID]*Email{}
+	for _, t := range told {
+		if _, known := b.headers[t.email.ID]; !known {
+			unknown[t.email.ID] = t.email
+		}
+	}
+	if len(unknown) > 0 {
+		found, err := selectHeaders(tx, unknown)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(b.headers, found)
+	}
+	events := make([]event.Event, len(told))
+	for i, t := range told {
+		events[i] = b.service.newEventIn(t.state, t.email, b.headers[t.email.ID], t.kind, t.recipient, t.at, t.more)
+	}
+	return events, nil
 }
 
 // save writes all changes: recipients, attempts, the derived state of every touched email, and the events.
@@ -110,7 +149,11 @@ func (b *batch) save(tx *db.Tx) error {
 	if err := insertAttempts(tx, b.attempts); err != nil {
 		return err
 	}
-	events, err := b.saveEmails(tx)
+	told, err := b.saveEmails(tx)
+	if err != nil {
+		return err
+	}
+	events, err := b.write(tx, told)
 	if err != nil {
 		return err
 	}
@@ -124,19 +167,19 @@ func (b *batch) save(tx *db.Tx) error {
 }
 
 // saveEmails writes the touched emails and returns all events, with those that tell that an email is sent.
-func (b *batch) saveEmails(tx *db.Tx) ([]event.Event, error) {
+func (b *batch) saveEmails(tx *db.Tx) ([]telling, error) {
 	states, err := b.statesOfTouched(tx)
 	if err != nil {
 		return nil, err
 	}
-	delivered, before, after := b.lastDelivered(), map[int]event.Event{}, []event.Event(nil)
+	delivered, before, after := b.lastDelivered(), map[int]telling{}, []telling(nil)
 	touched := make([]*Email, 0, len(b.touched))
 	for id := range b.touched {
 		e := b.emails[id]
 		touched = append(touched, e)
 		if b.derive(e, states[id]) {
 			if last, told := delivered[id]; told {
-				e.DeliveredAt = b.events[last].OccurredAt
+				e.DeliveredAt = b.told[last].at
 				e.SentAt = e.DeliveredAt.Add(-time.Millisecond)
 				before[last] = b.sent(e, states[id])
 			} else { // the last recipient failed after others were delivered
@@ -145,41 +188,41 @@ func (b *batch) saveEmails(tx *db.Tx) ([]event.Event, error) {
 			}
 		}
 	}
-	return append(insertBefore(b.events, before), after...), updateEmails(tx, touched...)
+	return append(insertBefore(b.told, before), after...), updateEmails(tx, touched...)
 }
 
 // lastDelivered tells where among the events the last delivery of each email stands.
 func (b *batch) lastDelivered() map[ID]int {
 	places := map[ID]int{}
-	for i, e := range b.events {
-		if e.Type == "email.delivered" {
-			places[ID(e.Subject)] = i
+	for i, t := range b.told {
+		if t.kind == "email.delivered" {
+			places[t.email.ID] = i
 		}
 	}
 	return places
 }
 
 // insertBefore returns the events with others before those at some places.
-func insertBefore(events []event.Event, others map[int]event.Event) []event.Event {
-	all := make([]event.Event, 0, len(events)+len(others))
-	for i, e := range events {
+func insertBefore(told []telling, others map[int]telling) []telling {
+	all := make([]telling, 0, len(told)+len(others))
+	for i, t := range told {
 		if other, ok := others[i]; ok {
 			all = append(all, other)
 		}
-		all = append(all, e)
+		all = append(all, t)
 	}
 	return all
 }
 
 // sent is the event that tells that an email is.
-func (b *batch) sent(e *Email, states []State) event.Event {
+func (b *batch) sent(e *Email, states []State) telling {
 	relayed := 0
 	for _, s := range states {
 		if s == Sent {
 			relayed++
 		}
 	}
-	return b.service.newEvent(e, nil, "email.sent", "", e.SentAt, extras{change: change{Relayed: relayed}})
+	return telling{e, Sent, "email.sent", "", e.SentAt, extras{change: change{Relayed: relayed}}}
 }
 
 // statesOfTouched reads the states of all recipients of the touched emails. An email with one recipient needs no reading.

@@ -122,6 +122,6 @@ func (b *batch) recall(r *Recipient) {
 	was := b.change(r)
 	b.setState(r, Cancelled)
 	r.NextAttemptAt = time.Time{}
-	b.events = append(b.events, b.service.newEvent(e, nil, "email.cancelled", "", b.tx.Now(), extras{change: was}))
+	b.tell(e, "email.cancelled", "", b.tx.Now(), extras{change: was})
 	b.unsent[useOf(e)]++
 }

@@ -119,6 +119,6 @@ func (b *batch) queue(r *Recipient) {
 	b.setState(r, Queued)
 	if e.QueuedAt.IsZero() {
 		e.QueuedAt = now
-		b.events = append(b.events, b.service.newEvent(e, nil, "email.queued", "", now, extras{change: change{Previous: Scheduled}}))
+		b.tell(e, "email.queued", "", now, extras{change: change{Previous: Scheduled}})
 	}
 }

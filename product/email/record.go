@@ -63,6 +63,9 @@ func (s *Service) Record(tx *db.Tx, outcomes []Outcome) error {
 			continue // this worker was taken for dead: the attempt is recorded as lost, and another is under way
 		}
 		b.attempts = append(b.attempts, attemptRow{*r, o.Attempt})
+		if o.Headers != nil || o.Decision != GivenUp { // what could not be read is given up
+			b.headers[r.Email] = o.Headers
+		}
 		switch {
 		case r.State != Sending:
 		case o.Decision == CalledBack:
@@ -115,12 +118,12 @@ func (b *batch) apply(r *Recipient, o Outcome) {
 		b.setState(r, Bounced)
 		e := b.emails[r.Email]
 		e.Failure = &Failure{Reason: string(o.Class.Category), Message: o.Attempt.Response}
-		b.tell(r, o, "email.bounced", o.Attempt.FinishedAt, extras{change: was, Bounce: r.Bounce})
+		b.tellOf(r, o, "email.bounced", o.Attempt.FinishedAt, extras{change: was, Bounce: r.Bounce})
 	case GivenUp:
 		was := b.change(r)
 		b.setState(r, Failed)
 		b.emails[r.Email].Failure = o.Failure
-		b.tell(r, o, "email.failed", o.Attempt.FinishedAt, extras{change: was, Failed: o.Failure})
+		b.tellOf(r, o, "email.failed", o.Attempt.FinishedAt, extras{change: was, Failed: o.Failure})
 	}
 }
 
@@ -135,10 +138,10 @@ func (b *batch) accepted(r *Recipient, o Outcome) {
 	}
 	was := b.change(r)
 	b.setState(r, Accepted)
-	b.tell(r, o, "email.accepted", at, extras{Delivery: facts})
+	b.tellOf(r, o, "email.accepted", at, extras{Delivery: facts})
 	b.setState(r, Delivered)
 	r.DeliveredAt = at.Add(2 * time.Millisecond)
-	b.tell(r, o, "email.delivered", r.DeliveredAt, extras{change: was, Delivery: facts})
+	b.tellOf(r, o, "email.delivered", r.DeliveredAt, extras{change: was, Delivery: facts})
 }
 
 // delayTold is the age at which a recipient that still waits is told of again: at once, after one hour, four hours, a day.
@@ -157,7 +160,7 @@ func (b *batch) delayed(r *Recipient, o Outcome) {
 	}
 	first := r.DelayToldAt.IsZero()
 	r.DelayToldAt = o.Attempt.FinishedAt
-	b.tell(r, o, "email.delivery_delayed", o.Attempt.FinishedAt, extras{change: change{ISP: r.ISP}, Delay: &delayFacts{
+	b.tellOf(r, o, "email.delivery_delayed", o.Attempt.FinishedAt, extras{change: change{ISP: r.ISP}, Delay: &delayFacts{
 		Message: o.Attempt.Response, SMTPCode: positive(o.Attempt.Code), Enhanced: o.Attempt.Enhanced, Class: string(o.Class.Class),
 		Category: string(o.Class.Category), Attempt: o.Attempt.Number, NextAt: api.Time(o.Attempt.NextAt), ExpiresAt: api.Time(e.ExpiresAt), First: first}})
 }
@@ -173,7 +176,8 @@ func threshold(age time.Duration) int {
 	return passed
 }
 
-func (b *batch) tell(r *Recipient, o Outcome, kind string, at time.Time, more extras) {
+// tellOf tells what came of an attempt.
+func (b *batch) tellOf(r *Recipient, o Outcome, kind string, at time.Time, more extras) {
 	more.AttemptID = o.Attempt.ID
-	b.events = append(b.events, b.service.newEvent(b.emails[r.Email], o.Headers, kind, r.Address, at, more))
+	b.tell(b.emails[r.Email], kind, r.Address, at, more)
 }

@@ -49,14 +49,10 @@ func (s *Service) Report(tx *db.Tx, told Reported) (known bool, err error) {
 	if !ok || told.At.Sub(r.TakenAt) > reportFor {
 		return false, nil
 	}
-	headers, err := headersOf(tx, b.emails[r.Email])
-	if err != nil {
-		return true, err
-	}
 	if told.Bounce != nil {
-		err = b.bouncedLater(r, told, headers)
+		err = b.bouncedLater(r, told)
 	} else {
-		err = b.complained(r, told, headers)
+		err = b.complained(r, told)
 	}
 	if err != nil {
 		return true, err
@@ -66,7 +62,7 @@ func (s *Service) Report(tx *db.Tx, told Reported) (known bool, err error) {
 
 // bouncedLater believes a bounce of a message that a server had taken. Who has opened a message has it, whatever is said later; that it
 // was said is told once.
-func (b *batch) bouncedLater(r *Recipient, told Reported, headers map[string]string) error {
+func (b *batch) bouncedLater(r *Recipient, told Reported) error {
 	read := r.State == Opened || r.State == Clicked
 	if !read && !r.State.CanBecome(Bounced) || r.State == Queued || r.State == Sending {
 		return nil
@@ -93,7 +89,7 @@ func (b *batch) bouncedLater(r *Recipient, told Reported, headers map[string]str
 		b.noteFull(r, told.Bounce.Class)
 		e.Failure = &Failure{Reason: string(told.Bounce.Class.Category), Message: told.Bounce.Message}
 	}
-	b.events = append(b.events, b.service.newEvent(e, headers, "email.bounced", r.Address, told.At, extras{change: was, Bounce: bounce}))
+	b.tell(e, "email.bounced", r.Address, told.At, extras{change: was, Bounce: bounce})
 	if !bounce.Suppressed {
 		return nil
 	}
@@ -102,7 +98,7 @@ func (b *batch) bouncedLater(r *Recipient, told Reported, headers map[string]str
 }
 
 // complained puts whoever calls a message spam on the list: the next one would only make it worse.
-func (b *batch) complained(r *Recipient, told Reported, headers map[string]string) error {
+func (b *batch) complained(r *Recipient, told Reported) error {
 	if !r.State.CanBecome(Complained) {
 		return nil
 	}
@@ -110,7 +106,7 @@ func (b *batch) complained(r *Recipient, told Reported, headers map[string]strin
 	was := b.change(r)
 	b.setState(r, Complained)
 	told.Complaint.ISP = r.ISP
-	b.events = append(b.events, b.service.newEvent(e, headers, "email.complained", r.Address, told.At, extras{change: was, Complaint: told.Complaint}))
+	b.tell(e, "email.complained", r.Address, told.At, extras{change: was, Complaint: told.Complaint})
 	if !b.service.countsForList(e, r.Address) {
 		return nil
 	}

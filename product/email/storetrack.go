@@ -66,7 +66,7 @@ func updateCounts(tx *db.Tx, emails map[ID]*Email) error {
 		WHERE workspace_id = $4 AND id = $5 AND (opens <> $1 OR clicks <> $2)`, rows)
 }
 
-// selectHeaders returns the customer's headers of emails, for the events about them. It serves readers of mail, who come from all
+// selectHeaders returns the customer's headers of emails, for the events about them. It serves workers, who have mail of all
 // workspaces at once.
 func selectHeaders(tx *db.Tx, emails map[ID]*Email) (map[ID]map[string]string, error) {
 	ids := make([]ID, 0, len(emails))

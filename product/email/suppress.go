@@ -69,7 +69,7 @@ func (b *batch) suppress(r *Recipient, why *stop) {
 	r.NextAttemptAt = time.Time{}
 	e := b.emails[r.Email]
 	e.Failure = &Failure{Reason: why.reason, Message: why.message}
-	b.events = append(b.events, b.service.newEvent(e, nil, "email.suppressed", r.Address, b.tx.Now(), extras{change: was, Suppressed: &suppressedFacts{"OnAccountSuppressionList", why.reason, why.message, []string{}}}))
+	b.tell(e, "email.suppressed", r.Address, b.tx.Now(), extras{change: was, Suppressed: &suppressedFacts{"OnAccountSuppressionList", why.reason, why.message, []string{}}})
 	b.unsent[useOf(e)]++
 }
 

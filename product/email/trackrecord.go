@@ -108,10 +108,6 @@ func (s *Service) recordVisits(tx *db.Tx, visits []*visit) error {
 	if err != nil {
 		return err
 	}
-	headers, err := selectHeaders(tx, b.emails)
-	if err != nil {
-		return err
-	}
 	changed := map[RecipientID]bool{}
 	for _, v := range visits {
 		r, ok := b.recipients[v.recipient]
@@ -119,7 +115,7 @@ func (s *Service) recordVisits(tx *db.Tx, visits []*visit) error {
 			continue // gone, or settled for good: what follows is no news
 		}
 		t := tallies[r.ID]
-		if b.visited(r, &t, v, headers[r.Email]) {
+		if b.visited(r, &t, v) {
 			tallies[r.ID], changed[r.ID] = t, true
 		}
 	}
@@ -144,7 +140,7 @@ func (s State) hasMail() bool {
 }
 
 // visited counts one open or click and tells whether that is news.
-func (b *batch) visited(r *Recipient, t *tally, v *visit, headers map[string]string) bool {
+func (b *batch) visited(r *Recipient, t *tally, v *visit) bool {
 	e, kind, next := b.emails[r.Email], "email.opened", Opened
 	if v.facts.Click {
 		kind, next = "email.clicked", Clicked
@@ -178,7 +174,7 @@ func (b *batch) visited(r *Recipient, t *tally, v *visit, headers map[string]str
 	if v.facts.Click {
 		more = extras{change: was, Click: facts}
 	}
-	b.events = append(b.events, b.service.newVisitEvent(e, headers, kind, r, v.at, more))
+	b.told = append(b.told, telling{e, r.State, kind, r.Address, v.at, more}) // in the state it is in; see newVisitEvent
 	return true
 }
 

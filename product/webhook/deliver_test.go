@@ -2,9 +2,12 @@ package webhook_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/platform/db"
 	"postrider/platform/event"
@@ -57,6 +60,44 @@ func TestTheStoryOfAnEmailArrivesSignedAndOnce(t *testing.T) {
 		record := h.must(200, "GET", "/webhooks/"+id, nil)
 		if record.Text("last_status_code") != "200" || record.Text("last_delivery_at") == "" || record.Text("consecutive_failures") != "0" {
 			t.Errorf("record %s", record.Raw)
+		}
+	})
+}
+
+func TestEveryEventOfAnEmailHasTheHeadersItWasSentWith(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"email.*"})
+		h.must(201, "POST", "/suppressions", fields{"email": "gone@example.net"})
+		letter := func(to string, more fields) {
+			body := fields{"from": "hello@acme.test", "to": to, "subject": "Hello", "text": "Hello", "headers": fields{"X-Ref": "7"}}
+			maps.Copy(body, more)
+			h.must(202, "POST", "/emails", body)
+		}
+		letter("ann@example.net", nil)
+		letter("gone@example.net", nil)
+		letter("bounce@example.net", nil)
+		letter("bob@example.net", fields{"scheduled_at": "in 1 hour"})
+		letter("busy@example.net", fields{"deliver_within_sec": 300})
+		h.Deliver()
+		h.Clock.Advance(2 * time.Hour)
+		h.Deliver()
+		h.work()
+
+		told := map[string]int{}
+		for _, r := range server.requests() {
+			content := r.payload(t)
+			told[content["type"].(string)]++
+			data, _ := content["data"].(fields)
+			if got := fmt.Sprint(data["headers"]); got != "[map[name:X-Ref value:7]]" {
+				t.Errorf("%v has the headers %s", content["type"], got)
+			}
+		}
+		for _, kind := range []string{"queued", "scheduled", "accepted", "sent", "delivered", "delivery_delayed", "bounced", "suppressed", "failed"} {
+			if told["email."+kind] == 0 {
+				t.Errorf("nothing was told of email.%s: %v", kind, told)
+			}
 		}
 	})
 }
