@@ -34,6 +34,8 @@ type Answer struct {
 	Authentic bool
 	// Canonical is the name that held the records after following aliases, without the final dot.
 	Canonical string
+	// Partial is true when nobody answered for one of the two kinds of addresses of IP, so that there may be more.
+	Partial bool
 }
 
 // Resolver asks the domain name system. Names are given and returned without the final dot.
@@ -106,8 +108,10 @@ func (r *resolver) IP(ctx context.Context, name string) ([]netip.Addr, Answer, e
 		answer.Authentic = answer.Authentic && answer6.Authentic
 		return append(v4, v6...), answer, nil
 	case err4 == nil:
+		answer.Partial = errors.Is(err6, ErrUnanswered)
 		return v4, answer, nil
 	case err6 == nil:
+		answer6.Partial = errors.Is(err4, ErrUnanswered)
 		return v6, answer6, nil
 	case errors.Is(err6, ErrUnanswered):
 		return nil, answer6, err6

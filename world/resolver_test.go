@@ -129,14 +129,14 @@ func TestAddressesOfBothKindsAreFound(t *testing.T) {
 	})
 	r := world.NewResolver([]string{s.address})
 	for name, want := range map[string]string{
-		"both.test":     "[192.0.2.1 2001:db8::1] <nil>",
-		"four.test":     "[192.0.2.4] <nil>",
-		"six.test":      "[2001:db8::6] <nil>",
-		"halfdead.test": "[192.0.2.5] <nil>",
-		"dead.test":     "[] " + world.ErrUnanswered.Error(), // it may have an address that nobody told us
+		"both.test":     "[192.0.2.1 2001:db8::1] false <nil>",
+		"four.test":     "[192.0.2.4] false <nil>",
+		"six.test":      "[2001:db8::6] false <nil>",
+		"halfdead.test": "[192.0.2.5] true <nil>",
+		"dead.test":     "[] false " + world.ErrUnanswered.Error(), // it may have an address that nobody told us
 	} {
-		addrs, _, err := r.IP(t.Context(), name)
-		if got := fmt.Sprint(addrs, " ", err); got != want {
+		addrs, answer, err := r.IP(t.Context(), name)
+		if got := fmt.Sprint(addrs, " ", answer.Partial, " ", err); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

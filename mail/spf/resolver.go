@@ -26,6 +26,8 @@ const (
 type resolver struct {
 	moxdns.MockResolver
 	names world.Resolver
+	// sender is whom the policy is asked about.
+	sender netip.Addr
 	// policies and questions count what was asked; exceeded is set when it became too much.
 	policies, questions int
 	exceeded            bool
@@ -67,12 +69,17 @@ func (r *resolver) LookupIP(ctx context.Context, network, host string) ([]net.IP
 	}
 	addresses, answer, err := r.names.IP(ctx, strings.TrimSuffix(host, "."))
 	var found []net.IP
+	alike := false
 	for _, a := range addresses {
 		if a = a.Unmap(); network == "ip" || a.Is4() == (network == "ip4") {
 			found = append(found, a.AsSlice())
 		}
+		alike = alike || a.Is4() == (network == "ip4" || r.sender.Is4())
 	}
-	if err == nil && len(found) == 0 {
+	switch {
+	case err == nil && answer.Partial && !alike: // the sender may be among those that nobody named
+		return nil, result(answer), notFound(host, world.ErrUnanswered)
+	case err == nil && len(found) == 0:
 		err = world.ErrNoData
 	}
 	return found, result(answer), notFound(host, err)

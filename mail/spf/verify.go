@@ -72,7 +72,7 @@ func Verify(ctx context.Context, names world.Resolver, s Session) Verification {
 	if args.MailFromDomain.IsZero() && args.HelloDomain.Domain.IsZero() {
 		return Verification{Result: None, Reason: "the sender gave no name"}
 	}
-	asked := &resolver{names: names}
+	asked := &resolver{names: names, sender: s.IP.Unmap()}
 	received, domain, _, _, err := moxspf.Verify(ctx, slog.New(slog.DiscardHandler), asked, args)
 	v := Verification{Result: Result(received.Result), Domain: domain.ASCII, ByHello: args.MailFromDomain.IsZero(), Mechanism: received.Mechanism}
 	switch {

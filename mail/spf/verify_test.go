@@ -32,7 +32,7 @@ func answer[T any](from map[string][]T, name string, asked *int) ([]T, world.Ans
 	case !found:
 		return nil, world.Answer{}, world.ErrNoName
 	default:
-		return list, world.Answer{Canonical: name}, nil
+		return list, world.Answer{Canonical: name, Partial: strings.HasPrefix(name, "half")}, nil
 	}
 }
 
@@ -74,9 +74,11 @@ func TestSendersAreJudgedByThePolicyOfTheirDomain(t *testing.T) {
 			"dead.test":    {"v=spf1 include:x.servfail.test -all"},
 			"hello.test":   {"v=spf1 ip4:192.0.2.1 -all"},
 			"missing.test": {"v=spf1 include:nowhere.test -all"},
+			"half.test":    {"v=spf1 a -all"},
+			"exists.test":  {"v=spf1 exists:half.test -all"},
 			"em_1.ip.test": {"v=spf1 ip4:192.0.2.1 -all"},
 		},
-		ips: map[string][]string{"a.mx.test": {"192.0.2.9", "2001:db8::9"}, "host.test": {"192.0.2.10"}, "out.ptr.test": {"192.0.2.1"},
+		ips: map[string][]string{"a.mx.test": {"192.0.2.9", "2001:db8::9"}, "host.test": {"192.0.2.10"}, "half.test": {"192.0.2.5"}, "out.ptr.test": {"192.0.2.1"},
 			"1.2.0.192.ann.allow.test": {"127.0.0.2"}},
 		mx:  map[string][]world.MX{"mx.test": {{Host: "a.mx.test", Preference: 10}}},
 		ptr: map[string][]string{"192.0.2.1": {"out.ptr.test", "elsewhere.test"}},
@@ -110,6 +112,10 @@ func TestSendersAreJudgedByThePolicyOfTheirDomain(t *testing.T) {
 		{"192.0.2.1", "x.test", "ann@missing.test", spf.PermError, "missing.test"},
 		{"192.0.2.1", "x.test", "ann@dead.test", spf.TempError, "dead.test"},
 		{"192.0.2.1", "x.test", "ann@servfail.test", spf.TempError, "servfail.test"},
+		{"192.0.2.5", "x.test", "ann@half.test", spf.Pass, "half.test"},
+		{"192.0.2.6", "x.test", "ann@half.test", spf.Fail, "half.test"},
+		{"2001:db8::5", "x.test", "ann@half.test", spf.TempError, "half.test"},
+		{"2001:db8::5", "x.test", "ann@exists.test", spf.Pass, "exists.test"},
 		{"192.0.2.1", "hello.test", "", spf.Pass, "hello.test"},
 		{"192.0.2.2", "hello.test", "", spf.Fail, "hello.test"},
 		{"192.0.2.1", "[192.0.2.1]", "", spf.None, ""},
