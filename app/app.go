@@ -166,8 +166,8 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	a.Audience = audience.New(w, d, audience.Parts{Keys: keys, Blobs: blobs, Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions,
 		Emails: a.Emails, Webhooks: a.Webhooks, Logs: a.Logs, BaseURL: settings.BaseURL, Node: settings.Delivery.Node,
 		InUse: a.usesOf, Forget: a.forget})
-	a.Broadcasts = broadcast.New(w, d, broadcast.Parts{Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions, Emails: a.Emails,
-		Audience: a.Audience, Node: settings.Delivery.Node})
+	a.Broadcasts = broadcast.New(w, d, broadcast.Parts{Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Domains: a.Domains, Suppressions: a.Suppressions,
+		Emails: a.Emails, Audience: a.Audience, Node: settings.Delivery.Node})
 	a.Automations = a.newAutomations(keys, settings)
 	a.Stats = stats.New(w, d, stats.Parts{Plans: a.Plans, Domains: a.authentication, Installation: a.installation, Held: func(tx *db.Tx, ws space.ID, tenants []string) ([]stats.Hold, error) {
 		return a.Guard.Held(tx, ws, tenants)

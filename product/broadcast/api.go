@@ -40,21 +40,21 @@ func (s *Service) Routes() []api.Route {
 		create,
 		get("/broadcasts/summary", "Count broadcasts by status.", api.Handle(s.handleSummary), nil),
 		estimate,
-		get("/broadcasts/{id}", "Get a broadcast.", api.Handle(s.handleGet), notFound),
+		get("/broadcasts/{id}", "Get a broadcast.", ofOne(s, s.handleGet), notFound),
 		{Method: http.MethodPatch, Path: "/broadcasts/{id}", Scope: manage, Bucket: api.BucketWrite, MaxBody: maxBody, Errors: sending,
-			Summary: "Change a broadcast that has not begun.", Handler: api.Handle(s.handleUpdate)},
+			Summary: "Change a broadcast that has not begun.", Handler: ofOne(s, s.handleUpdate)},
 		{Method: http.MethodDelete, Path: "/broadcasts/{id}", Scope: manage, Bucket: api.BucketWrite, Errors: state,
-			Summary: "Delete a draft, or a broadcast that was cancelled.", Handler: api.Handle(s.handleDelete)},
-		post("/broadcasts/{id}/send", "Send a broadcast now, or at a time.", api.Handle(s.handleSend), 202, append([]*api.Error{api.ErrKeyReused}, sending...)),
-		post("/broadcasts/{id}/cancel", "Stop a broadcast. What went out stays out.", api.Handle(s.handleCancel), 200, state),
-		post("/broadcasts/{id}/pause", "Hold a broadcast that is being sent.", api.Handle(s.handlePause), 200, state),
-		post("/broadcasts/{id}/resume", "Let a broadcast that is held go on.", api.Handle(s.handleResume), 200, state),
-		post("/broadcasts/{id}/retry", "Send to those again, and only to those, whose mail failed.", api.Handle(s.handleRetry), 202, sending),
-		post("/broadcasts/{id}/duplicate", "Make a draft from another broadcast.", api.Handle(s.handleDuplicate), 201, notFound),
-		get("/broadcasts/{id}/recipients", "List the recipients of a broadcast.", api.Handle(s.handleRecipients), paged),
-		get("/broadcasts/{id}/recipient-errors", "List who did not get a broadcast, and why.", api.Handle(s.handleErrors), paged),
-		get("/broadcasts/{id}/stats", "Tell what became of a broadcast.", api.Handle(s.handleStats), notFound),
-		get("/broadcasts/{id}/clicked-links", "List the links that people followed.", api.Handle(s.handleLinks), paged),
+			Summary: "Delete a draft, or a broadcast that was cancelled.", Handler: ofOne(s, s.handleDelete)},
+		post("/broadcasts/{id}/send", "Send a broadcast now, or at a time.", ofOne(s, s.handleSend), 202, append([]*api.Error{api.ErrKeyReused}, sending...)),
+		post("/broadcasts/{id}/cancel", "Stop a broadcast. What went out stays out.", ofOne(s, s.handleCancel), 200, state),
+		post("/broadcasts/{id}/pause", "Hold a broadcast that is being sent.", ofOne(s, s.handlePause), 200, state),
+		post("/broadcasts/{id}/resume", "Let a broadcast that is held go on.", ofOne(s, s.handleResume), 200, state),
+		post("/broadcasts/{id}/retry", "Send to those again, and only to those, whose mail failed.", ofOne(s, s.handleRetry), 202, sending),
+		post("/broadcasts/{id}/duplicate", "Make a draft from another broadcast.", ofOne(s, s.handleDuplicate), 201, notFound),
+		get("/broadcasts/{id}/recipients", "List the recipients of a broadcast.", ofOne(s, s.handleRecipients), paged),
+		get("/broadcasts/{id}/recipient-errors", "List who did not get a broadcast, and why.", ofOne(s, s.handleErrors), paged),
+		get("/broadcasts/{id}/stats", "Tell what became of a broadcast.", ofOne(s, s.handleStats), notFound),
+		get("/broadcasts/{id}/clicked-links", "List the links that people followed.", ofOne(s, s.handleLinks), paged),
 	}
 }
 
@@ -62,8 +62,10 @@ type idRequest struct {
 	ID string `path:"id" doc:"Id of the broadcast." example:"0193a1f6-0000-7000-8000-000000000601"`
 }
 
+func (r idRequest) broadcast() string { return r.ID }
+
 func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery) (api.Page[Row], error) {
-	return s.list(ctx, caller.Workspace, q)
+	return s.list(ctx, caller, q)
 }
 
 // sentRecord is the answer to a send. Idempotent is present only in replays.
@@ -191,7 +193,7 @@ func (s *Service) handleErrors(ctx context.Context, caller api.Caller, r struct 
 }
 
 func (s *Service) handleSummary(ctx context.Context, caller api.Caller, _ api.None) (summaryRecord, error) {
-	return s.summary(ctx, caller.Workspace)
+	return s.summary(ctx, caller)
 }
 
 func (s *Service) handleEstimate(ctx context.Context, caller api.Caller, r struct{ Body estimateBody }) (estimateRecord, error) {

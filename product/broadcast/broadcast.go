@@ -20,6 +20,7 @@ import (
 	"postrider/platform/space"
 	"postrider/product/account"
 	"postrider/product/audience"
+	"postrider/product/domain"
 	"postrider/product/email"
 	"postrider/product/plan"
 	"postrider/product/suppression"
@@ -123,6 +124,7 @@ type Parts struct {
 	Plans        *plan.Service
 	Accounts     *account.Service
 	Templates    *template.Service
+	Domains      *domain.Service
 	Suppressions *suppression.Service
 	Emails       *email.Service
 	Audience     *audience.Service

@@ -25,6 +25,9 @@ func (s *Service) create(ctx context.Context, caller api.Caller, body Body, send
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
 		b := wish
 		b.CreatedAt, b.UpdatedAt = tx.Now(), tx.Now()
+		if err := s.checkSender(tx, caller, b); err != nil {
+			return err
+		}
 		if err := s.resolve(tx, &b); err != nil {
 			return err
 		}
@@ -77,6 +80,9 @@ func (s *Service) update(ctx context.Context, caller api.Caller, id string, body
 			return err
 		}
 		b.UpdatedAt = tx.Now()
+		if err := s.checkSender(tx, caller, b); err != nil {
+			return err
+		}
 		if err := s.resolve(tx, &b); err != nil {
 			return err
 		}

@@ -27,6 +27,9 @@ type listQuery struct {
 	Search   string    `query:"search" doc:"Part of the name or the subject."`
 	Since    time.Time `query:"since" doc:"Created at or after."`
 	Until    time.Time `query:"until" doc:"Created before."`
+
+	// senders are what a restricted key finds; nil for everything.
+	senders []string
 }
 
 func (q *listQuery) check() error {
@@ -52,13 +55,25 @@ func (q *listQuery) check() error {
 }
 
 // list returns a page of broadcasts. One that begins at a broadcast does not count all.
-func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.Page[Row], err error) {
+func (s *Service) list(ctx context.Context, caller api.Caller, q listQuery) (page api.Page[Row], err error) {
 	if err := q.check(); err != nil {
 		return page, err
 	}
+	ws := caller.Workspace
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
+		allowed, err := s.sendersOf(tx, caller)
+		if err != nil {
+			return err
+		}
+		q := q // the transaction may run again
+		if q.senders, err = allowed.texts(tx, ws); err != nil {
+			return err
+		}
 		part, err := q.Newest(func(id string) (time.Time, error) {
 			b, err := find(tx, ws, id)
+			if err == nil && !allowed.allow(b.From) {
+				err = ErrNotFound
+			}
 			return b.CreatedAt, err
 		})
 		if err != nil {

@@ -128,10 +128,18 @@ func (s *Service) links(ctx context.Context, ws space.ID, id string, q api.PageQ
 	return page, err
 }
 
-// summary counts broadcasts by status.
-func (s *Service) summary(ctx context.Context, ws space.ID) (r summaryRecord, err error) {
+// summary counts the broadcasts that the caller finds by status.
+func (s *Service) summary(ctx context.Context, caller api.Caller) (r summaryRecord, err error) {
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		found, err := countByStatus(tx, ws)
+		allowed, err := s.sendersOf(tx, caller)
+		if err != nil {
+			return err
+		}
+		var all listQuery
+		if all.senders, err = allowed.texts(tx, caller.Workspace); err != nil {
+			return err
+		}
+		found, err := countByStatus(tx, caller.Workspace, all)
 		r = summaryRecord{Object: "broadcast_summary", ByStatus: map[Status]int64{}}
 		for _, status := range Statuses {
 			r.ByStatus[status] = found[status]

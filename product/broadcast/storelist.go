@@ -46,6 +46,9 @@ func (q listQuery) conditions(ws space.ID) *conditions {
 	if q.Segment != "" {
 		c.add("segment_id = ?", q.Segment)
 	}
+	if q.senders != nil {
+		c.add("sender {in ?}", q.senders)
+	}
 	if q.Search != "" {
 		c.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
 	}
@@ -76,7 +79,16 @@ func countPage(tx *db.Tx, ws space.ID, q listQuery) (int64, error) {
 		WHERE `+c.text(), c.args...)
 }
 
-func countByStatus(tx *db.Tx, ws space.ID) (map[Status]int64, error) {
+// selectSenders returns what the broadcasts of a workspace have as their senders.
+func selectSenders(tx *db.Tx, ws space.ID) ([]string, error) {
+	return db.All(tx, db.Value[string], `
+		SELECT DISTINCT sender FROM broadcast
+		WHERE workspace_id = $1`, ws)
+}
+
+// countByStatus counts the broadcasts that a query finds.
+func countByStatus(tx *db.Tx, ws space.ID, q listQuery) (map[Status]int64, error) {
+	c := q.conditions(ws)
 	type row struct {
 		status Status
 		count  int64
@@ -84,10 +96,10 @@ func countByStatus(tx *db.Tx, ws space.ID) (map[Status]int64, error) {
 	rows, err := db.All(tx, func(s db.Scanner) (r row, err error) {
 		err = s.Scan(&r.status, &r.count)
 		return r, err
-	}, `
+	}, db.Composed+`
 		SELECT status, COUNT(*) FROM broadcast
-		WHERE workspace_id = $1 AND status <> 'deleting'
-		GROUP BY status`, ws)
+		WHERE `+c.text()+`
+		GROUP BY status`, c.args...)
 	counts := map[Status]int64{}
 	for _, r := range rows {
 		counts[r.status] = r.count
