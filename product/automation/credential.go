@@ -234,12 +234,24 @@ func (s *Service) createCredential(ctx context.Context, ws space.ID, body newCre
 	err := s.db.Write(ctx, func(tx *db.Tx) error {
 		c.CreatedAt, c.UpdatedAt = tx.Now(), tx.Now()
 		made, err := insertCredential(tx, c)
-		if err == nil && !made {
-			err = api.ErrAlreadyExists.With("resource", "automation_credential")
+		if err != nil || made {
+			return err
 		}
-		return err
+		return nameTaken(tx, c)
 	})
 	return c, err
+}
+
+// nameTaken returns the error of a name that another credential has.
+func nameTaken(tx *db.Tx, c Credential) error {
+	other, err := selectCredentialNamed(tx, c)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return api.ErrAlreadyExists.With("resource", "automation_credential").With("id", other)
 }
 
 func (s *Service) changeCredential(ctx context.Context, ws space.ID, id string, change func(*Credential) error) (c Credential, uses []ID, err error) {
@@ -250,12 +262,8 @@ func (s *Service) changeCredential(ctx context.Context, ws space.ID, id string, 
 		if err := change(&c); err != nil {
 			return err
 		}
-		taken, err := credentialNameTaken(tx, c)
-		if err != nil {
+		if err := nameTaken(tx, c); err != nil {
 			return err
-		}
-		if taken {
-			return api.ErrAlreadyExists.With("resource", "automation_credential")
 		}
 		c.UpdatedAt = tx.Now()
 		if err := updateCredential(tx, c); err != nil {

@@ -130,6 +130,15 @@ func TestASecretGoesToItsHostsAlone(t *testing.T) {
 		id := h.enabled(line(on("a"), step("crm", "http_request", fields{"url": "/x", "credential_id": credential})))
 		run := h.send("a", "", nil)[0]
 		h.must(200, "PATCH", "/automation-credentials/"+credential, fields{"name": "CRM 2"})
+		other := h.credential(server, fields{"name": "Other"})
+		for _, taken := range []apptest.Answer{
+			h.must(409, "POST", "/automation-credentials", fields{"name": "crm 2", "type": "bearer", "secret": "secret", "allowed_hosts": []string{"crm.example.com"}}),
+			h.must(409, "PATCH", "/automation-credentials/"+other, fields{"name": "CRM 2"}),
+		} {
+			if taken.Text("error", "code") != "already_exists" || taken.Text("error", "details", "id") != credential {
+				t.Errorf("a name that is taken: %s", taken.Raw)
+			}
+		}
 		h.work()
 		if got := h.run(id, run); got.Text("error", "message") != "HTTP 302 after 1 try" || len(evil.requests()) != 0 {
 			t.Errorf("redirect: %s, %d requests elsewhere", got.Raw, len(evil.requests()))

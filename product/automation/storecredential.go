@@ -42,11 +42,11 @@ func insertCredential(tx *db.Tx, c Credential) (bool, error) {
 	return n == 1, err
 }
 
-func credentialNameTaken(tx *db.Tx, c Credential) (bool, error) {
-	n, err := db.One(tx, db.Value[int64], `
-		SELECT COUNT(*) FROM automation_credential
+// selectCredentialNamed returns the id of another credential with the same name.
+func selectCredentialNamed(tx *db.Tx, c Credential) (string, error) {
+	return db.One(tx, db.Value[string], `
+		SELECT id FROM automation_credential
 		WHERE workspace_id = $1 AND search = $2 AND id <> $3`, c.Workspace, lower(c.Name), c.ID)
-	return n > 0, err
 }
 
 func updateCredential(tx *db.Tx, c Credential) error {
