@@ -281,10 +281,17 @@ func (r refusal) wire() batchRefusal {
 // firstRefusal is what a strict batch is answered with: all wrong fields of all emails, else the first other reason.
 func firstRefusal(refusals []refusal) error {
 	var wrong api.Fields
+	var other error
 	for _, r := range refusals {
 		var public *api.Error
-		if !errors.As(r.err, &public) || !errors.Is(public, api.ErrValidation) {
-			return r.named()
+		if !errors.As(r.err, &public) {
+			return r.err
+		}
+		if !errors.Is(public, api.ErrValidation) {
+			if other == nil {
+				other = r.named()
+			}
+			continue
 		}
 		fields, _ := public.Details["fieldErrors"].(api.Fields)
 		for name, messages := range fields {
@@ -292,6 +299,9 @@ func firstRefusal(refusals []refusal) error {
 				wrong.Add(fmt.Sprintf("[%d].%s", r.index, name), message)
 			}
 		}
+	}
+	if wrong == nil {
+		return other
 	}
 	return wrong.Err()
 }

@@ -74,6 +74,10 @@ func TestStrictBatchIsAllOrNone(t *testing.T) {
 		if refused.Text("error", "code") != "invalid_from_address" || refused.Text("error", "details", "index") != "1" {
 			t.Errorf("%d %s", refused.Status, refused.Raw)
 		}
+		both := sendBatch(in, []any{item("ann@example.net", map[string]any{"from": "a@elsewhere.test"}), item("nobody", nil)}, nil)
+		if both.Status != http.StatusBadRequest || !strings.Contains(both.Text("error", "details", "fieldErrors"), "[1].to[0]") {
+			t.Errorf("what another email is refused for hides a wrong field: %d %s", both.Status, both.Raw)
+		}
 		if list := listed(in.Call(http.MethodGet, "/emails", nil), "data"); len(list) != 0 {
 			t.Fatalf("%d emails were kept of batches that were refused", len(list))
 		}
