@@ -107,12 +107,12 @@ type ListDomainsParams struct {
 	Order string
 	// Only verified, or only other domains.
 	Verified *bool
-	// Only domains of this status.
-	Status string
+	// Only domains of one of these statuses.
+	Status []string
 	// Part of the name.
 	Search string
-	// Only domains of this customer; none for those of the workspace itself.
-	ManagedTenantID string
+	// Only domains of these customers; none for those of the workspace itself.
+	ManagedTenantID []string
 }
 
 func (p ListDomainsParams) values() url.Values {
@@ -124,9 +124,9 @@ func (p ListDomainsParams) values() url.Values {
 	q.text("before", p.Before)
 	q.text("order", p.Order)
 	q.flag("verified", p.Verified)
-	q.text("status", p.Status)
+	q.texts("status", p.Status)
 	q.text("search", p.Search)
-	q.text("managed_tenant_id", p.ManagedTenantID)
+	q.texts("managed_tenant_id", p.ManagedTenantID)
 	return url.Values(q)
 }
 

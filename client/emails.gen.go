@@ -274,8 +274,8 @@ type ListEmailAttemptsParams struct {
 	Before string
 	// desc (newest first) or asc.
 	Order string
-	// Only what concerns this address.
-	Recipient string
+	// Only what concerns one of these addresses.
+	Recipient []string
 }
 
 func (p ListEmailAttemptsParams) values() url.Values {
@@ -286,7 +286,7 @@ func (p ListEmailAttemptsParams) values() url.Values {
 	q.text("after", p.After)
 	q.text("before", p.Before)
 	q.text("order", p.Order)
-	q.text("recipient", p.Recipient)
+	q.texts("recipient", p.Recipient)
 	return url.Values(q)
 }
 
@@ -304,8 +304,8 @@ type ListEmailEventsParams struct {
 	Before string
 	// desc (newest first) or asc.
 	Order string
-	// Only what concerns this address.
-	Recipient string
+	// Only what concerns one of these addresses.
+	Recipient []string
 }
 
 func (p ListEmailEventsParams) values() url.Values {
@@ -316,7 +316,7 @@ func (p ListEmailEventsParams) values() url.Values {
 	q.text("after", p.After)
 	q.text("before", p.Before)
 	q.text("order", p.Order)
-	q.text("recipient", p.Recipient)
+	q.texts("recipient", p.Recipient)
 	return url.Values(q)
 }
 
@@ -336,24 +336,24 @@ type ListEmailsParams struct {
 	Order string
 	// One or more states.
 	Status []string
-	// Name or id of the sending domain.
-	Domain string
+	// Names or ids of sending domains.
+	Domain []string
 	// Part of the subject, an address, the message id or the id.
 	Search string
 	// The same as search.
 	Q string
-	// Part of a recipient's address.
-	To string
+	// Part of a recipient's address. Several values are alternatives, here and in the other filters.
+	To []string
 	// Part of the sender.
-	From string
+	From []string
 	// name:value
-	Tag string
+	Tag []string
 	// Id of the template it was made from.
-	TemplateID string
+	TemplateID []string
 	// Id of the broadcast it is part of.
-	BroadcastID string
+	BroadcastID []string
 	// Id of the managed customer whose mail it is.
-	ManagedTenantID string
+	ManagedTenantID []string
 	// Created at or after.
 	Since time.Time
 	// Created before.
@@ -373,15 +373,15 @@ func (p ListEmailsParams) values() url.Values {
 	q.text("before", p.Before)
 	q.text("order", p.Order)
 	q.texts("status", p.Status)
-	q.text("domain", p.Domain)
+	q.texts("domain", p.Domain)
 	q.text("search", p.Search)
 	q.text("q", p.Q)
-	q.text("to", p.To)
-	q.text("from", p.From)
-	q.text("tag", p.Tag)
-	q.text("template_id", p.TemplateID)
-	q.text("broadcast_id", p.BroadcastID)
-	q.text("managed_tenant_id", p.ManagedTenantID)
+	q.texts("to", p.To)
+	q.texts("from", p.From)
+	q.texts("tag", p.Tag)
+	q.texts("template_id", p.TemplateID)
+	q.texts("broadcast_id", p.BroadcastID)
+	q.texts("managed_tenant_id", p.ManagedTenantID)
 	q.time("since", p.Since)
 	q.time("until", p.Until)
 	q.time("start", p.Start)

@@ -66,7 +66,7 @@ type words struct {
 	// Texts in which NAME stands for the index, FIRST and SECOND for the arguments.
 	create, matching, between, newest, oldest, older, newer, row string
 
-	query  func(space string, whole, begun []string) string
+	query  func(space string, whole, begun []string, either [][]string) string
 	insert func(tx *Tx, index string, docs []Document) error
 
 	// How all rows are read and written again: see rewords.go.
@@ -87,8 +87,8 @@ var sqliteWords = words{
 	newer: `NAME.rowid > COALESCE((SELECT here.rowid FROM NAME AS here WHERE here.rowid >= FIRST * 1024 AND here.rowid < (FIRST + 2) * 1024 AND here.id = SECOND),
 		(FIRST + 1) * 1024 - 1)`,
 	row: `rowid >= SECOND * 1024 AND rowid < (SECOND + 2) * 1024`, // a number that was taken has moved a row on
-	query: func(space string, whole, begun []string) string {
-		return strings.Join(terms(space, whole, begun, `"`, `"`, `"*`), " AND ")
+	query: func(space string, whole, begun []string, either [][]string) string {
+		return strings.Join(append(terms(space, whole, begun, `"`, `"`, `"*`), choices(either, `"`, " OR ")...), " AND ")
 	},
 	insert: insertFTS,
 	read:   readFTS, readAfter: readFTSAfter, scan: scanFTS, restore: restoreFTS,
@@ -107,8 +107,9 @@ var postgresWords = words{
 	row:      `space = FIRST AND at = SECOND`,
 	// Every word is asked for twice. PostgreSQL takes one row of two hundred to have a word that is not among the most common ones, and
 	// would look for it through all rows, newest first; twice, it takes one of forty thousand and asks the index.
-	query: func(space string, whole, begun []string) string {
-		return strings.Join(terms(space, slices.Concat(whole, whole), slices.Concat(begun, begun), `'`, `'`, `':*`), " & ")
+	query: func(space string, whole, begun []string, either [][]string) string {
+		all := terms(space, slices.Concat(whole, whole), slices.Concat(begun, begun), `'`, `'`, `':*`)
+		return strings.Join(append(all, choices(slices.Concat(either, either), `'`, " | ")...), " & ")
 	},
 	insert: insertVectors,
 	read:   readVectors, readAfter: readVectorAfter, scan: scanVector, restore: insertVectors,
@@ -129,9 +130,19 @@ func terms(space string, whole, begun []string, open, shut, shutBegun string) []
 	return quoted
 }
 
-// WordQuery asks for rows of the space that have all whole words, and words that begin with all begun ones.
-func (tx *Tx) WordQuery(space string, whole, begun []string) string {
-	return tx.db.tables.index.query(space, whole, begun)
+// choices quotes alternatives, one term for each list of them.
+func choices(either [][]string, quote, or string) []string {
+	quoted := make([]string, len(either))
+	for i, words := range either {
+		quoted[i] = "(" + quote + strings.Join(words, quote+or+quote) + quote + ")"
+	}
+	return quoted
+}
+
+// WordQuery asks for rows of the space that have all whole words, words that begin with all begun ones, and one word of each list of
+// alternatives.
+func (tx *Tx) WordQuery(space string, whole, begun []string, either ...[]string) string {
+	return tx.db.tables.index.query(space, whole, begun, either)
 }
 
 // IndexWords makes rows findable by their words.

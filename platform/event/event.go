@@ -9,6 +9,7 @@ package event
 
 import (
 	"encoding/json"
+	"strings"
 	"time"
 
 	"postrider/platform/db"
@@ -48,12 +49,16 @@ func Append(tx *db.Tx, events ...Event) error {
 
 // OfSubject returns a page of the events about one subject, oldest first. An empty recipient means all.
 func OfSubject(tx *db.Tx, ws space.ID, subject, recipient string, limit, offset int) ([]Event, error) {
-	return PartOfSubject(tx, ws, subject, recipient, db.Keyset{}, limit, offset)
+	var recipients []string
+	if recipient != "" {
+		recipients = []string{strings.ToLower(recipient)}
+	}
+	return PartOfSubject(tx, ws, subject, recipients, db.Keyset{}, limit, offset)
 }
 
-// PartOfSubject is OfSubject for a part of the events; its keys are those of KeysOf.
-func PartOfSubject(tx *db.Tx, ws space.ID, subject, recipient string, part db.Keyset, limit, offset int) ([]Event, error) {
-	return selectSubject(tx, ws, subject, recipient, part, limit, offset)
+// PartOfSubject is OfSubject for a part of the events; its keys are those of KeysOf. The recipients are in lower case; none means all.
+func PartOfSubject(tx *db.Tx, ws space.ID, subject string, recipients []string, part db.Keyset, limit, offset int) ([]Event, error) {
+	return selectSubject(tx, ws, subject, recipients, part, limit, offset)
 }
 
 // Told tells whether an event of a type is known about one recipient of a subject.

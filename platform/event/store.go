@@ -34,14 +34,14 @@ func scanEvent(s db.Scanner) (Event, error) {
 	return e, err
 }
 
-func selectSubject(tx *db.Tx, ws space.ID, subject, recipient string, part db.Keyset, limit, offset int) ([]Event, error) {
-	condition, args := part.Where("workspace_id = $1 AND subject_id = $2 AND ($3 = '' OR recipient = $3)",
-		[]any{ws, subject, recipient, limit, offset}, "seq")
+func selectSubject(tx *db.Tx, ws space.ID, subject string, recipients []string, part db.Keyset, limit, offset int) ([]Event, error) {
+	condition, args := part.Where("workspace_id = $1 AND subject_id = $2 AND ($3 = 0 OR LOWER(recipient) {in $4})",
+		[]any{ws, subject, len(recipients), recipients, limit, offset}, "seq")
 	return db.All(tx, scanEvent, `
 		SELECT `+columns+` FROM event
 		WHERE `+condition+`
 		ORDER BY `+part.Order("seq")+`
-		LIMIT $4 OFFSET $5`, args...)
+		LIMIT $5 OFFSET $6`, args...)
 }
 
 func selectSeq(tx *db.Tx, ws space.ID, subject, id string) (int64, error) {

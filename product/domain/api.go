@@ -37,16 +37,16 @@ func (s *Service) Routes() []api.Route {
 
 type listQuery struct {
 	api.PageQuery
-	Verified *bool  `query:"verified" doc:"Only verified, or only other domains."`
-	Status   string `query:"status" doc:"Only domains of this status." example:"verified"`
-	Search   string `query:"search" doc:"Part of the name."`
-	Tenant   string `query:"managed_tenant_id" doc:"Only domains of this customer; none for those of the workspace itself."`
+	Verified *bool    `query:"verified" doc:"Only verified, or only other domains."`
+	Status   []string `query:"status" doc:"Only domains of one of these statuses." example:"verified"`
+	Search   string   `query:"search" doc:"Part of the name."`
+	Tenant   []string `query:"managed_tenant_id" doc:"Only domains of these customers; none for those of the workspace itself."`
 
 	only []string // all that the caller may see; empty means any
 }
 
 func (q listQuery) filters() bool {
-	return len(q.only) > 0 || q.Verified != nil || q.Status != "" || q.Search != "" || q.Tenant != ""
+	return len(q.only) > 0 || q.Verified != nil || len(q.Status) > 0 || q.Search != "" || len(q.Tenant) > 0
 }
 
 func (q listQuery) pattern() string {
@@ -57,8 +57,10 @@ func (q listQuery) pattern() string {
 }
 
 func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery) (page api.Page[Record], err error) {
-	if q.Status != "" && !slices.Contains(statuses, Status(q.Status)) {
-		return page, api.Invalid("status", fmt.Sprintf("%q is not a status of a domain.", q.Status))
+	for _, status := range q.Status {
+		if !slices.Contains(statuses, Status(status)) {
+			return page, api.Invalid("status", fmt.Sprintf("%q is not a status of a domain.", status))
+		}
 	}
 	if err := errors.Join(api.CheckSearch(q.Search), q.Check(maxPage)); err != nil {
 		return page, err

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -240,8 +241,8 @@ func (q listQuery) where(ws space.ID) (string, []any) {
 	if pattern := q.pattern(); pattern != "" {
 		add(`name LIKE $%d ESCAPE '\'`, pattern)
 	}
-	if q.Status != "" {
-		add("status = $%d", q.Status)
+	if len(q.Status) > 0 {
+		add("status {in $%d}", q.Status)
 	}
 	switch {
 	case q.Verified != nil && *q.Verified:
@@ -249,14 +250,18 @@ func (q listQuery) where(ws space.ID) (string, []any) {
 	case q.Verified != nil:
 		conditions = append(conditions, "verified = FALSE")
 	}
+	own := slices.Contains(q.Tenant, "none")
+	customers := slices.DeleteFunc(slices.Clone(q.Tenant), func(id string) bool { return !api.IsID(id) })
 	switch {
-	case q.Tenant == "":
-	case q.Tenant == "none":
+	case len(q.Tenant) == 0:
+	case own && len(customers) == 0:
 		conditions = append(conditions, "tenant_id IS NULL")
-	case api.IsID(q.Tenant):
-		add("tenant_id = $%d", q.Tenant)
+	case own:
+		add("(tenant_id IS NULL OR tenant_id {in $%d})", customers)
+	case len(customers) == 1:
+		add("tenant_id = $%d", customers[0])
 	default:
-		conditions = append(conditions, "FALSE")
+		add("tenant_id {in $%d}", customers)
 	}
 	return strings.Join(conditions, " AND "), args
 }

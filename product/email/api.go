@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"postrider/platform/api"
@@ -189,7 +190,16 @@ func (s *Service) handleReschedule(ctx context.Context, caller api.Caller, r str
 type subListRequest struct {
 	idRequest
 	api.PageQuery
-	Recipient string `query:"recipient" doc:"Only what concerns this address." example:"ann@example.net"`
+	Recipient []string `query:"recipient" doc:"Only what concerns one of these addresses." example:"ann@example.net"`
+}
+
+// recipients are the addresses that are asked for, as stored ones are compared with them: nobody minds the case of an address.
+func (r subListRequest) recipients() []string {
+	asked := make([]string, len(r.Recipient))
+	for i, address := range r.Recipient {
+		asked[i] = strings.ToLower(address)
+	}
+	return asked
 }
 
 func (s *Service) handleEvents(ctx context.Context, caller api.Caller, r subListRequest) (page api.Page[eventRecord], err error) {
@@ -205,7 +215,7 @@ func (s *Service) handleEvents(ctx context.Context, caller api.Caller, r subList
 		if err != nil {
 			return err
 		}
-		events, err := event.PartOfSubject(tx, caller.Workspace, string(e.ID), r.Recipient, part, r.Limit+1, r.Offset)
+		events, err := event.PartOfSubject(tx, caller.Workspace, string(e.ID), r.recipients(), part, r.Limit+1, r.Offset)
 		if err != nil {
 			return err
 		}
@@ -255,7 +265,7 @@ func (s *Service) handleAttempts(ctx context.Context, caller api.Caller, r subLi
 		if err != nil {
 			return err
 		}
-		attempts, err := selectAttempts(tx, caller.Workspace, e.ID, r.Recipient, part, r.Limit+1, r.Offset)
+		attempts, err := selectAttempts(tx, caller.Workspace, e.ID, r.recipients(), part, r.Limit+1, r.Offset)
 		if err != nil {
 			return err
 		}
@@ -267,7 +277,7 @@ func (s *Service) handleAttempts(ctx context.Context, caller api.Caller, r subLi
 		if r.Placed() {
 			return nil
 		}
-		total, err := countAttempts(tx, caller.Workspace, e.ID, r.Recipient)
+		total, err := countAttempts(tx, caller.Workspace, e.ID, r.recipients())
 		page.Total = &total
 		return err
 	})

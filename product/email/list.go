@@ -16,19 +16,22 @@ import (
 // maxPage is the largest page of emails.
 const maxPage = 200
 
+// maxChoices bounds the alternatives of a filter: each is looked for in every email that is not found by its words.
+const maxChoices = 100
+
 // listQuery are the filters and the place of a page of emails.
 type listQuery struct {
 	api.PageQuery
 	Status    []string  `query:"status" doc:"One or more states." example:"delivered"`
-	Domain    string    `query:"domain" doc:"Name or id of the sending domain." example:"acme.test"`
+	Domain    []string  `query:"domain" doc:"Names or ids of sending domains." example:"acme.test"`
 	Search    string    `query:"search" doc:"Part of the subject, an address, the message id or the id."`
 	Q         string    `query:"q" doc:"The same as search."`
-	To        string    `query:"to" doc:"Part of a recipient's address."`
-	From      string    `query:"from" doc:"Part of the sender."`
-	Tag       string    `query:"tag" doc:"name:value" example:"category:welcome"`
-	Template  string    `query:"template_id" doc:"Id of the template it was made from."`
-	Broadcast string    `query:"broadcast_id" doc:"Id of the broadcast it is part of."`
-	Tenant    string    `query:"managed_tenant_id" doc:"Id of the managed customer whose mail it is."`
+	To        []string  `query:"to" doc:"Part of a recipient's address. Several values are alternatives, here and in the other filters."`
+	From      []string  `query:"from" doc:"Part of the sender."`
+	Tag       []string  `query:"tag" doc:"name:value" example:"category:welcome"`
+	Template  []string  `query:"template_id" doc:"Id of the template it was made from."`
+	Broadcast []string  `query:"broadcast_id" doc:"Id of the broadcast it is part of."`
+	Tenant    []string  `query:"managed_tenant_id" doc:"Id of the managed customer whose mail it is."`
 	Since     time.Time `query:"since" doc:"Created at or after."`
 	Until     time.Time `query:"until" doc:"Created before."`
 	Start     time.Time `query:"start" doc:"The same as since."`
@@ -45,22 +48,29 @@ func (q *listQuery) check() error {
 			wrong.Add("status", fmt.Sprintf("%q is not a state of an email.", status))
 		}
 	}
-	if q.Template != "" && !api.IsID(q.Template) {
+	noID := func(id string) bool { return !api.IsID(id) }
+	if slices.ContainsFunc(q.Template, noID) {
 		wrong.Add("template_id", "Must be the id of a template.")
 	}
-	if q.Broadcast != "" && !api.IsID(q.Broadcast) {
+	if slices.ContainsFunc(q.Broadcast, noID) {
 		wrong.Add("broadcast_id", "Must be the id of a broadcast.")
 	}
-	if q.Tenant != "" && !api.IsID(q.Tenant) {
+	if slices.ContainsFunc(q.Tenant, noID) {
 		wrong.Add("managed_tenant_id", "Must be the id of a managed customer.")
 	}
-	if q.Tag != "" && !strings.Contains(q.Tag, ":") {
+	if slices.ContainsFunc(q.Tag, func(tag string) bool { return !strings.Contains(tag, ":") }) {
 		wrong.Add("tag", "Must have the form name:value.")
 	}
 	q.Search = strings.ToLower(first(q.Search, q.Q))
-	for name, text := range map[string]string{"search": q.Search, "to": q.To, "from": q.From, "tag": q.Tag} {
-		if api.CheckSearch(text) != nil {
+	for name, texts := range map[string][]string{"search": {q.Search}, "to": q.To, "from": q.From, "tag": q.Tag} {
+		if slices.ContainsFunc(texts, func(text string) bool { return api.CheckSearch(text) != nil }) {
 			wrong.Add(name, "Is too long to search for.")
+		}
+	}
+	for name, values := range map[string][]string{"domain": q.Domain, "to": q.To, "from": q.From, "tag": q.Tag, "template_id": q.Template,
+		"broadcast_id": q.Broadcast, "managed_tenant_id": q.Tenant} {
+		if len(values) > maxChoices {
+			wrong.Add(name, fmt.Sprintf("Must have at most %d values.", maxChoices))
 		}
 	}
 	if q.Since.IsZero() {

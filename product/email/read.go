@@ -77,7 +77,7 @@ func assemble(tx *db.Tx, e Email) (record Record, content storedContent, err err
 	if err != nil {
 		return record, content, err
 	}
-	attempts, err := selectAttempts(tx, e.Workspace, e.ID, "", db.Keyset{}, maxTimeline, 0)
+	attempts, err := selectAttempts(tx, e.Workspace, e.ID, nil, db.Keyset{}, maxTimeline, 0)
 	if err != nil {
 		return record, content, err
 	}

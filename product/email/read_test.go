@@ -88,6 +88,14 @@ func TestAttemptsOfAnEmailCanBeAskedForByRecipient(t *testing.T) {
 		if list := rows(one); len(list) != 1 || list[0]["outcome"] != "deferred" || one.Body["total"] != 2.0 || one.Body["has_more"] != true {
 			t.Errorf("%s", one.Raw)
 		}
+		either := in.Call(http.MethodGet, "/emails/"+id+"/attempts?recipient=Defer@EXAMPLE.net,ann@example.net", nil)
+		if len(rows(either)) != 3 || either.Body["total"] != 3.0 {
+			t.Errorf("%s", either.Raw)
+		}
+		told := rows(in.Call(http.MethodGet, "/emails/"+id+"/events?recipient=ANN@example.net", nil))
+		if !slices.Equal(column(told, "type"), []string{"email.accepted", "email.delivered"}) {
+			t.Errorf("%v", told)
+		}
 		if none := rows(in.Call(http.MethodGet, "/emails/"+id+"/attempts?recipient=eve@example.net", nil)); len(none) != 0 {
 			t.Errorf("%v", none)
 		}

@@ -249,8 +249,9 @@ type storedAttempt struct {
 	recipient string
 }
 
-func selectAttempts(tx *db.Tx, ws space.ID, id ID, recipient string, part db.Keyset, limit, offset int) ([]storedAttempt, error) {
-	condition, args := part.Where("workspace_id = $1 AND email_id = $2 AND ($3 = '' OR recipient = $3)", []any{ws, id, recipient, limit, offset}, "started_at", "id")
+func selectAttempts(tx *db.Tx, ws space.ID, id ID, recipients []string, part db.Keyset, limit, offset int) ([]storedAttempt, error) {
+	condition, args := part.Where("workspace_id = $1 AND email_id = $2 AND ($3 = 0 OR LOWER(recipient) {in $4})",
+		[]any{ws, id, len(recipients), recipients, limit, offset}, "started_at", "id")
 	return db.All(tx, func(s db.Scanner) (a storedAttempt, err error) {
 		var details string
 		if err := s.Scan(&a.ID, &a.Number, &a.recipient, &a.Outcome, &a.Stage, db.Time(&a.StartedAt), db.Time(&a.FinishedAt), db.Time(&a.NextAt),
@@ -262,7 +263,7 @@ func selectAttempts(tx *db.Tx, ws space.ID, id ID, recipient string, part db.Key
 		SELECT id, number, recipient, outcome, stage, started_at, finished_at, next_at, details FROM email_attempt
 		WHERE `+condition+`
 		ORDER BY `+part.Order("started_at", "id")+`
-		LIMIT $4 OFFSET $5`, args...)
+		LIMIT $5 OFFSET $6`, args...)
 }
 
 func selectAttemptStart(tx *db.Tx, ws space.ID, id ID, attempt string) (time.Time, error) {
@@ -271,10 +272,10 @@ func selectAttemptStart(tx *db.Tx, ws space.ID, id ID, attempt string) (time.Tim
 		WHERE workspace_id = $1 AND email_id = $2 AND id = $3`, ws, id, attempt)
 }
 
-func countAttempts(tx *db.Tx, ws space.ID, id ID, recipient string) (int64, error) {
+func countAttempts(tx *db.Tx, ws space.ID, id ID, recipients []string) (int64, error) {
 	return db.One(tx, db.Value[int64], `
 		SELECT COUNT(*) FROM email_attempt
-		WHERE workspace_id = $1 AND email_id = $2 AND ($3 = '' OR recipient = $3)`, ws, id, recipient)
+		WHERE workspace_id = $1 AND email_id = $2 AND ($3 = 0 OR LOWER(recipient) {in $4})`, ws, id, len(recipients), recipients)
 }
 
 func cancelRecipients(tx *db.Tx, ws space.ID, id ID) error {

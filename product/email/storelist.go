@@ -20,6 +20,8 @@ type pageQuery struct {
 	args  []any
 	// whole and asked are what the word index is asked for: words as they are, and words that people typed.
 	whole, asked []string
+	// either are lists of words of which one each is enough.
+	either [][]string
 }
 
 func (p *pageQuery) add(condition string, value any) {
@@ -36,16 +38,7 @@ func (p *pageQuery) filter(q listQuery) {
 			p.where = append(p.where, "status IN ('scheduled', 'bounced', 'complained', 'failed', 'suppressed', 'cancelled')")
 		}
 	}
-	if q.Domain != "" {
-		if id, err := space.Parse(q.Domain); err == nil {
-			p.add("domain_id = ?", id)
-			p.whole = append(p.whole, wordOfDomain(string(id)))
-		} else {
-			name := address.AskedDomain(q.Domain)
-			p.add("sender_domain = ?", name)
-			p.whole = append(p.whole, db.Words(name)...)
-		}
-	}
+	p.ofDomains(q.Domain)
 	if len(q.domains) > 0 {
 		p.add("domain_id {in ?}", q.domains)
 	}
@@ -56,37 +49,114 @@ func (p *pageQuery) filter(q listQuery) {
 		p.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
 		p.asked = append(p.asked, wordsAsked(q.Search)...)
 	}
-	if q.To != "" {
-		p.add(`EXISTS (
-			SELECT 1 FROM email_recipient
-			WHERE email_recipient.email_id = email.id AND LOWER(address) LIKE ? ESCAPE '\')`, db.Contains(q.To))
-		p.asked = append(p.asked, db.Words(q.To)...)
-	}
-	if q.From != "" {
-		p.add(`LOWER(sender) LIKE ? ESCAPE '\'`, db.Contains(q.From))
-		p.asked = append(p.asked, db.Words(q.From)...)
-	}
-	if name, value, ok := strings.Cut(q.Tag, ":"); ok {
-		p.add(`REPLACE(tags, ?, '') <> tags`, db.JSON(Tag{name, value})) // unlike LIKE, it minds the case on both engines
-		p.whole = append(p.whole, wordOfTag(Tag{name, value}))
-	}
-	if q.Template != "" {
-		p.add("template_id = ?", q.Template)
-		p.whole = append(p.whole, wordOfTemplate(q.Template))
-	}
-	if q.Broadcast != "" {
-		p.add("email.broadcast_id = ?", q.Broadcast)
-	}
-	if q.Tenant != "" {
-		p.add("tenant_id = ?", q.Tenant)
-		p.whole = append(p.whole, wordOfTenant(q.Tenant))
-	}
+	p.contains(`EXISTS (
+		SELECT 1 FROM email_recipient
+		WHERE email_recipient.email_id = email.id AND LOWER(address) LIKE ? ESCAPE '\')`, q.To)
+	p.contains(`LOWER(sender) LIKE ? ESCAPE '\'`, q.From)
+	p.tagged(q.Tag)
+	p.among("template_id", q.Template, wordOfTemplate)
+	p.among("email.broadcast_id", q.Broadcast, nil)
+	p.among("tenant_id", q.Tenant, wordOfTenant)
 	if !q.Since.IsZero() {
 		p.add("created_at >= ?", q.Since)
 	}
 	if !q.Until.IsZero() {
 		p.add("created_at < ?", q.Until)
 	}
+}
+
+// among keeps to emails that have one of the values in a column. word is what the index knows a value by.
+func (p *pageQuery) among(column string, values []string, word func(string) string) {
+	switch len(values) {
+	case 0:
+		return
+	case 1:
+		p.add(column+" = ?", values[0])
+	default:
+		p.add(column+" {in ?}", values)
+	}
+	if word != nil {
+		p.oneOf(values, word)
+	}
+}
+
+// oneOf asks the index for one of the values.
+func (p *pageQuery) oneOf(values []string, word func(string) string) {
+	words := make([]string, len(values))
+	for i, value := range values {
+		words[i] = word(value)
+	}
+	if len(words) == 1 {
+		p.whole = append(p.whole, words...)
+	} else {
+		p.either = append(p.either, words)
+	}
+}
+
+// any keeps to emails for which the condition holds with one of the values.
+func (p *pageQuery) any(condition string, values []string) {
+	var choices []string
+	for _, value := range values {
+		p.args = append(p.args, value)
+		choices = append(choices, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(p.args))))
+	}
+	p.where = append(p.where, "("+strings.Join(choices, " OR ")+")")
+}
+
+// ofDomains keeps to emails of domains that are given by their ids or their names.
+func (p *pageQuery) ofDomains(domains []string) {
+	var ids, names []string
+	for _, d := range domains {
+		if id, err := space.Parse(d); err == nil {
+			ids = append(ids, string(id))
+		} else {
+			names = append(names, address.AskedDomain(d))
+		}
+	}
+	switch {
+	case len(names) == 0:
+		p.among("domain_id", ids, wordOfDomain)
+	case len(ids) == 0:
+		p.among("sender_domain", names, nil)
+		if len(names) == 1 {
+			p.whole = append(p.whole, db.Words(names[0])...)
+		}
+	default:
+		p.args = append(p.args, ids, names)
+		p.where = append(p.where, fmt.Sprintf("(domain_id {in $%d} OR sender_domain {in $%d})", len(p.args)-1, len(p.args)))
+	}
+}
+
+// contains keeps to emails in which one of the texts is found. The index is asked for the words of one text only: of several, each
+// could be the beginning of a word.
+func (p *pageQuery) contains(condition string, texts []string) {
+	if len(texts) == 0 {
+		return
+	}
+	patterns := make([]string, len(texts))
+	for i, text := range texts {
+		patterns[i] = db.Contains(text)
+	}
+	p.any(condition, patterns)
+	if len(texts) == 1 {
+		p.asked = append(p.asked, db.Words(texts[0])...)
+	}
+}
+
+func (p *pageQuery) tagged(tags []string) {
+	if len(tags) == 0 {
+		return
+	}
+	written := make([]string, len(tags))
+	for i, tag := range tags {
+		name, value, _ := strings.Cut(tag, ":")
+		written[i] = db.JSON(Tag{name, value})
+	}
+	p.any(`REPLACE(tags, ?, '') <> tags`, written) // unlike LIKE, it minds the case on both engines
+	p.oneOf(tags, func(tag string) string {
+		name, value, _ := strings.Cut(tag, ":")
+		return wordOfTag(Tag{name, value})
+	})
 }
 
 // endOfTime is later than any email.
@@ -97,7 +167,7 @@ func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Email, e
 	p := &pageQuery{where: []string{"email.workspace_id = $1"}, args: []any{ws}}
 	p.filter(q)
 	tables, order := "email", part.Order("created_at", "email.id")
-	if len(p.whole)+len(p.asked) == 0 {
+	if len(p.whole)+len(p.asked)+len(p.either) == 0 {
 		where, args := part.Where(strings.Join(p.where, " AND "), p.args, "created_at", "email.id")
 		p.where, p.args = []string{where}, args
 	} else {
@@ -146,7 +216,7 @@ func (p *pageQuery) keepTo(part db.Keyset, from, until time.Time) span {
 // askIndex asks the word index for the words, in the time that the page can be of. What people typed is first taken for whole
 // words, which are found at once however many emails there are; only if no email has them all, for beginnings of words.
 func (p *pageQuery) askIndex(tx *db.Tx, ws space.ID, of span) error {
-	words := tx.WordQuery(string(ws), slices.Concat(p.whole, p.asked), nil)
+	words := tx.WordQuery(string(ws), slices.Concat(p.whole, p.asked), nil, p.either...)
 	if len(p.asked) > 0 {
 		found, err := db.All(tx, db.Value[string], `
 			SELECT id FROM email_search
@@ -156,7 +226,7 @@ func (p *pageQuery) askIndex(tx *db.Tx, ws space.ID, of span) error {
 			return err
 		}
 		if len(found) == 0 {
-			words = tx.WordQuery(string(ws), p.whole, p.asked)
+			words = tx.WordQuery(string(ws), p.whole, p.asked, p.either...)
 		}
 	}
 	p.args = append(p.args, words, of.from, of.until)

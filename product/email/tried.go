@@ -13,7 +13,7 @@ type Tried struct {
 
 // Tried returns the first attempts of an email, oldest first, for those who tell its story.
 func (s *Service) Tried(tx *db.Tx, ws space.ID, id string, limit int) ([]Tried, error) {
-	attempts, err := selectAttempts(tx, ws, ID(id), "", db.Keyset{}, limit, 0)
+	attempts, err := selectAttempts(tx, ws, ID(id), nil, db.Keyset{}, limit, 0)
 	tried := make([]Tried, len(attempts))
 	for i, a := range attempts {
 		tried[i] = Tried{a.Attempt, a.recipient}
