@@ -169,12 +169,15 @@ func (v *visit) addSegments(p *contactPage) error {
 	return err
 }
 
+// shownMail is how many emails the page of a contact shows.
+const shownMail = 10
+
 func (v *visit) addMail(p *contactPage) error {
 	if !v.can("email:read") {
 		return nil
 	}
-	rows, err := v.emailRows(url.Values{"to": {p.Contact.Email}, "limit": {"10"}})
-	p.Mail = rows.Rows
+	found, err := v.emailsTo(p.Contact.Email, nil)
+	p.Mail = found.Rows[:min(len(found.Rows), shownMail)]
 	return err
 }
 

@@ -42,7 +42,6 @@ type tab struct {
 type emailDetail struct {
 	emailRecord
 	From        string            `json:"from"`
-	Cc          []string          `json:"cc"`
 	HTML        string            `json:"html"`
 	Text        string            `json:"text"`
 	MessageID   string            `json:"message_id"`

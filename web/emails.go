@@ -2,6 +2,7 @@ package web
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -43,11 +44,27 @@ func (p emailsPage) Filtered() bool { return p.Query != "" || p.Status != "" || 
 type emailRow struct {
 	ID, To, Subject, Status, Href string
 	At                            moment
+	everybody                     []string
+}
+
+// isTo tells whether the email went to an address, openly or not.
+func (r emailRow) isTo(address string) bool {
+	return slices.ContainsFunc(r.everybody, func(one string) bool { return strings.EqualFold(bareAddress(one), address) })
+}
+
+// bareAddress is an address without the name before it.
+func bareAddress(text string) string {
+	if at := strings.LastIndex(text, "<"); at >= 0 {
+		text = strings.TrimSuffix(strings.TrimSpace(text[at+1:]), ">")
+	}
+	return strings.TrimSpace(text)
 }
 
 type emailRecord struct {
 	ID          string     `json:"id"`
 	To          []string   `json:"to"`
+	Cc          []string   `json:"cc"`
+	Bcc         []string   `json:"bcc"`
 	Subject     string     `json:"subject"`
 	Status      string     `json:"status"`
 	CreatedAt   time.Time  `json:"created_at"`
@@ -106,7 +123,8 @@ func (v *visit) emailRows(query url.Values) (emailRows, error) {
 		if e.Status == "scheduled" && e.ScheduledAt != nil {
 			at = v.ago(*e.ScheduledAt)
 		}
-		rows.Rows = append(rows.Rows, emailRow{ID: e.ID, To: visible(recipients(e.To)), Subject: visible(e.Subject), Status: e.Status, At: at, Href: v.link("emails", e.ID)})
+		rows.Rows = append(rows.Rows, emailRow{ID: e.ID, To: visible(recipients(e.To)), Subject: visible(e.Subject), Status: e.Status, At: at, Href: v.link("emails", e.ID),
+			everybody: slices.Concat(e.To, e.Cc, e.Bcc)})
 	}
 	if list.NextCursor != nil {
 		older := v.r.URL.Query()

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -45,53 +46,44 @@ func showPerson(v *visit) error {
 	return v.show("people/person", p)
 }
 
-// mailTo adds the emails to the address. The API finds parts of addresses, too; the rest is left out here.
+// mailTo adds the emails to the address.
 func (v *visit) mailTo(p *personPage) error {
-	query := add(url.Values{"to": {p.Address}, "limit": {"50"}}, map[string]string{"cursor": v.query("cursor")})
-	rows, err := v.emailRows(query)
+	rows, err := v.emailsTo(p.Address, map[string]string{"cursor": v.query("cursor")})
 	if isRefused(err, "invalid_cursor") {
-		query.Del("cursor")
-		rows, err = v.emailRows(query)
+		rows, err = v.emailsTo(p.Address, nil)
 	}
-	rows.Rows = slices.DeleteFunc(rows.Rows, func(row emailRow) bool { return !mentions(row.To, p.Address) })
 	p.emailRows = rows
 	return err
 }
 
-// mentions tells whether a line of recipients has the address, or hides some of them.
-func mentions(line, address string) bool {
-	if strings.HasSuffix(line, " and others") {
-		return true
-	}
-	for _, one := range addresses(line) {
-		if _, inside, ok := strings.Cut(one, "<"); ok {
-			one = strings.TrimSuffix(inside, ">")
-		}
-		if strings.EqualFold(one, address) {
-			return true
-		}
-	}
-	return false
+// emailsTo is a page of the emails to an address. The API finds parts of addresses, too; the rest is left out here.
+func (v *visit) emailsTo(address string, filter map[string]string) (emailRows, error) {
+	rows, err := v.emailRows(add(url.Values{"to": {address}, "limit": {strconv.Itoa(pageSize)}}, filter))
+	rows.Rows = slices.DeleteFunc(rows.Rows, func(row emailRow) bool { return !row.isTo(address) })
+	return rows, err
 }
 
-// lastBounce adds why the newest mail that bounced did so.
+// lastBounce adds why the newest mail that bounced did so. Some of those found may have bounced for another of their recipients.
 func (v *visit) lastBounce(p *personPage) error {
-	var list struct{ Data []emailRecord }
-	if err := v.get("/v1/emails", url.Values{"to": {p.Address}, "status": {"bounced"}, "limit": {"1"}}, &list); err != nil || len(list.Data) == 0 {
-		return err
-	}
-	var e emailDetail
-	if err := v.get(apiPath("emails", list.Data[0].ID), nil, &e); err != nil {
-		return err
-	}
-	for _, r := range e.Recipients {
-		if strings.EqualFold(r.Email, p.Address) && r.Bounce != nil {
-			p.Bounce, p.BounceAt, p.BounceHref = r.Bounce, v.ago(e.CreatedAt), v.link("emails", e.ID)
-			p.Bounce.Message = visible(r.Bounce.Message)
+	bounced, err := v.emailsTo(p.Address, map[string]string{"status": "bounced"})
+	for _, row := range bounced.Rows[:min(len(bounced.Rows), maxBounces)] {
+		var e emailDetail
+		if err := v.get(apiPath("emails", row.ID), nil, &e); err != nil {
+			return err
+		}
+		for _, r := range e.Recipients {
+			if strings.EqualFold(r.Email, p.Address) && r.Bounce != nil {
+				p.Bounce, p.BounceAt, p.BounceHref = r.Bounce, v.ago(e.CreatedAt), v.link("emails", e.ID)
+				p.Bounce.Message = visible(r.Bounce.Message)
+				return nil
+			}
 		}
 	}
-	return nil
+	return err
 }
+
+// maxBounces is how many emails are opened to find a bounce: each is a request to the API.
+const maxBounces = 5
 
 func (v *visit) suppressionOf(p *personPage) error {
 	var list listOf[suppressionRecord]
