@@ -68,6 +68,14 @@ func keeping(all []choice, chosen ...string) []choice {
 	return all
 }
 
+// rechosen are the choices with another one chosen.
+func rechosen(all []choice, now string) []choice {
+	for i := range all {
+		all[i].Chosen = all[i].Value == now
+	}
+	return all
+}
+
 // keepingNamed is keeping for things whose names the API tells one by one.
 func (v *visit) keepingNamed(all []choice, kind string, chosen []string) ([]choice, error) {
 	known := len(all)

@@ -80,7 +80,7 @@ func showEditBroadcast(v *visit) error {
 
 // compose draws the form for a broadcast, saved or not.
 func (v *visit) compose(status int, b broadcastRecord, wrong *problem) error {
-	p := composePage{Broadcast: b, ReplyTo: strings.Join(b.ReplyTo, ", "), Own: b.TemplateID == "", Later: b.ScheduledAt != nil, TestTo: orElse(v.value("to"), v.session.User.Email), Action: v.r.URL.Path, Problem: wrong}
+	p := composePage{Broadcast: b, ReplyTo: strings.Join(b.ReplyTo, ", "), Own: b.TemplateID == "" && v.value("content") != "template", Later: b.ScheduledAt != nil, TestTo: orElse(v.value("to"), v.session.User.Email), Action: v.r.URL.Path, Problem: wrong}
 	if p.shell = v.broadcastShell("New broadcast"); b.ID != "" {
 		p.shell, p.Saved, p.Action = v.broadcastShell(b.title()), v.ago(b.UpdatedAt), v.link("broadcasts", b.ID, "edit")
 	}
@@ -117,6 +117,12 @@ func (v *visit) addOptions(p *composePage) {
 	if b.Throttle != nil {
 		p.Throttle = strconv.FormatInt(*b.Throttle, 10)
 	}
+	if v.form.Has("html") && b.TemplateID != "" {
+		p.Broadcast.HTML, p.Broadcast.Text = newlines(v.value("html")), newlines(v.value("text")) // who goes back to their own words finds them
+	}
+	if v.form.Has("throttle_per_hour") {
+		p.Throttle = v.value("throttle_per_hour") // which may be no number
+	}
 	p.Tags, p.Variables, p.Days, p.WindowZone = tagLines(b.Tags), b.Variables.text(), b.Window.dayChoices(), v.zone().String()
 	if v.form.Has("variables") {
 		p.Variables = newlines(v.value("variables")) // which may be no JSON yet
@@ -135,8 +141,8 @@ func (v *visit) addOptions(p *composePage) {
 func (v *visit) posted(id string) broadcastRecord {
 	b := broadcastRecord{ID: id, Name: v.value("name"), AudienceID: v.value("list_id"), SegmentID: v.value("segment_id"), TopicID: v.value("topic_id"), From: v.value("from"),
 		ReplyTo: addresses(v.value("reply_to")), Subject: v.value("subject"), Preview: v.value("preview_text"), UpdatedAt: v.now}
-	if v.value("content") == "template" {
-		b.TemplateID = v.value("template_id")
+	if chosen := v.value("template_id"); v.value("content") == "template" && chosen != "" {
+		b.TemplateID = chosen
 	} else {
 		lines := strings.NewReplacer("\r\n", "\n") // what browsers make of line ends in forms
 		b.HTML, b.Text = lines.Replace(v.value("html")), lines.Replace(v.value("text"))
@@ -180,6 +186,14 @@ func saveBroadcast(v *visit) error {
 	}
 	if _, wrong := objectIn(v.value("variables"), "variables"); wrong != nil {
 		return v.compose(wrong.Status, b, wrong)
+	}
+	if v.value("content") == "template" && b.TemplateID == "" && b.HTML+b.Text != "" { // saving it so would throw away what was written by hand
+		return v.compose(http.StatusBadRequest, b, &problem{Message: "Choose a template, or write the message here.",
+			Fields: map[string]string{"template_id": "Choose one."}})
+	}
+	if pace := strings.TrimSpace(v.value("throttle_per_hour")); pace != "" && b.Throttle == nil { // without it, everything would go out at once
+		return v.compose(http.StatusBadRequest, b, &problem{Message: "How fast it goes could not be read.",
+			Fields: map[string]string{"throttle_per_hour": "Must be a whole number."}})
 	}
 	made, err := v.keepBroadcast(b)
 	if refused := refusal(err); refused != nil {

@@ -149,7 +149,7 @@ func saveDomain(v *visit) error {
 	}
 	err := v.send(http.MethodPatch, apiPath("domains", v.path("id")), body, nil)
 	return v.domainChanged(err, "settings", "Saved. A changed name has a new record to publish.", func(p *domainPage) {
-		form.Ways = p.Form.Ways
+		form.Ways = keeping(rechosen(p.Form.Ways, v.value("way")), v.value("way"))
 		p.Form = form
 	})
 }

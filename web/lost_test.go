@@ -126,3 +126,54 @@ func TestNumbersAndTimesAreWrittenForPeople(t *testing.T) {
 		}
 	}
 }
+
+func TestSettingsOfADomainThatAreRefusedComeBackAsTheyWereChosen(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	path := "/domains/" + in.DomainID + "/settings"
+	form := owner.filled(owner.open("/domains/"+in.DomainID+"?tab=settings"), path)
+	form.Set("way", "direct")
+	form.Set("tls", "enforced")
+	form.Set("custom_return_path", "not a label")
+	answer := owner.post(path, form)
+	if kept := owner.filled(answer.Body.String(), path); answer.Code < 400 || kept.Encode() != form.Encode() {
+		t.Errorf("%d kept %v, want %v", answer.Code, kept, form)
+	}
+}
+
+func TestALetterIsNotThrownAwayForATemplateThatNobodyChose(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		owner := signedIn(t, in, api.Owner)
+		path := "/broadcasts/" + in.Must(http.StatusCreated, http.MethodPost, "/broadcasts",
+			map[string]any{"name": "News", "subject": "News", "html": "<p>A long letter</p>"}).Text("id")
+		form := owner.filled(owner.open(path+"/edit"), path+"/edit")
+		form.Set("content", "template")
+		answer := owner.post(path+"/edit", form)
+		kept := owner.filled(answer.Body.String(), path+"/edit")
+		if answer.Code != http.StatusBadRequest || kept.Get("html") != "<p>A long letter</p>" || kept.Get("content") != "template" {
+			t.Errorf("%d kept %v", answer.Code, kept)
+		}
+		if got := in.Call(http.MethodGet, path, nil).Text("html"); got != "<p>A long letter</p>" {
+			t.Errorf("what is stored is %q", got)
+		}
+	})
+}
+
+func TestAPaceThatIsNoNumberIsRefused(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	path := "/broadcasts/" + in.Must(http.StatusCreated, http.MethodPost, "/broadcasts",
+		map[string]any{"name": "News", "throttle_per_hour": 500}).Text("id")
+	form := owner.filled(owner.open(path+"/edit"), path+"/edit")
+	form.Set("throttle_per_hour", "1e3")
+	answer := owner.post(path+"/edit", form)
+	if kept := owner.filled(answer.Body.String(), path+"/edit"); answer.Code != http.StatusBadRequest || kept.Get("throttle_per_hour") != "1e3" {
+		t.Errorf("%d kept %v", answer.Code, kept)
+	}
+	if got := in.Call(http.MethodGet, path, nil).Text("throttle_per_hour"); got != "500" {
+		t.Errorf("the pace is %q", got)
+	}
+}
