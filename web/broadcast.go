@@ -130,7 +130,10 @@ func (v *visit) rate(b broadcastRecord, done int64) string {
 	if perSecond := float64(done) / took.Seconds(); perSecond >= 1 {
 		return v.number(int64(perSecond)) + " a second"
 	}
-	return v.number(int64(float64(done)/took.Minutes())) + " a minute"
+	if perMinute := float64(done) / took.Minutes(); perMinute >= 1 {
+		return v.number(int64(perMinute)) + " a minute"
+	}
+	return v.number(int64(float64(done)/took.Hours())) + " an hour"
 }
 
 func (v *visit) addStatistics(p *broadcastPage) error {

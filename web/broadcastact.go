@@ -38,7 +38,8 @@ func askToCancel(v *visit) error {
 	here := v.link("broadcasts", b.ID)
 	says := []string{"Nobody is written to before you send it again.", "It cannot be made a draft again, but it can be duplicated."}
 	if b.Status == "sending" {
-		says = []string{fmt.Sprintf("%s have their mail, or are about to. That cannot be taken back.", v.plural(b.Stats.Recipients-b.Stats.Queued, "person", "people")),
+		says = []string{v.plural(b.Stats.Recipients-b.Stats.Queued, "person has their mail, or is about to.", "people have their mail, or are about to.") +
+			" That cannot be taken back.",
 			"Everybody else is not written to.", "It cannot go on later. To hold it for a while, pause it instead."}
 	}
 	return v.show("audience/remove", removePage{shell: v.broadcastShell("Cancel", crumb{b.title(), here}), Heading: "Cancel " + b.title(), Button: "Cancel the rest", Says: says, Action: v.r.URL.Path, Back: here})

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 )
 
 // moment is a time as people read it, with what machines read beside it.
@@ -128,8 +129,9 @@ func visible(text string) string {
 // words turns the name of a state or a type into something to read: "soft_bounce" is "Soft bounce".
 func words(name string) string {
 	text := strings.NewReplacer("api_key", "API key", "_", " ", ".", " ", "-", " ").Replace(name)
-	if text == "" {
+	first, width := utf8.DecodeRuneInString(text)
+	if width == 0 {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + text[1:]
+	return string(unicode.ToUpper(first)) + text[width:]
 }

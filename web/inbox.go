@@ -95,11 +95,7 @@ func listInbox(v *visit) error {
 	if only, ok := inboxFilters[p.Only]; ok {
 		query.Set(only[0], only[1])
 	}
-	var list struct {
-		Total *int64
-		Data  []receivedRecord
-		More  bool `json:"has_more"`
-	}
+	var list listOf[receivedRecord]
 	if err := v.get("/v1/emails/receiving", query, &list); err != nil {
 		return err
 	}
@@ -108,14 +104,7 @@ func listInbox(v *visit) error {
 			Files: len(m.Attachments) > 0, At: v.moment(m.CreatedAt), Href: v.link("inbox", m.ID), Spam: m.Spam != nil && m.Spam.Verdict == "spam"}
 		p.Rows = append(p.Rows, row)
 	}
-	total := int64(v.offset() + len(p.Rows)) // past some number nobody counts; then there is at least one more
-	if list.More {
-		total++
-	}
-	if list.Total != nil {
-		total = *list.Total
-	}
-	p.Pager = v.pager(len(p.Rows), total)
+	p.Pager = beside(v, list)
 	if err := v.addInboxDomains(&p); err != nil {
 		return err
 	}

@@ -70,13 +70,14 @@ const nearLimit = 80
 
 func (v *visit) meter(label string, used int64, allowed *int64) meter {
 	m := meter{Label: label, Used: v.number(used), State: "delivered"}
-	if allowed == nil || *allowed <= 0 {
+	if allowed == nil {
 		m.Unlimited = true
 		return m
 	}
 	m.Allowed = v.number(*allowed)
-	m.Share = min(100, 100*float64(used)/float64(*allowed))
+	m.Share = min(100, 100*float64(used)/float64(max(*allowed, 1)))
 	switch {
+	case *allowed == 0 && used == 0: // the plan has none of these, which is nothing to warn of
 	case used >= *allowed:
 		m.State = "bounced"
 	case m.Share >= nearLimit:
