@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -327,6 +328,32 @@ func TestOnlyABroadcastThatWasLookedAtIsSent(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoGetsABroadcastIsASumThatPeopleCanFollow(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	list := in.Must(http.StatusCreated, http.MethodPost, "/audience/lists", map[string]any{"name": "Readers"}).Text("id")
+	for _, email := range []string{"ada@example.net", "bob@example.net", "gone@example.net", "left@example.net"} {
+		in.Must(http.StatusCreated, http.MethodPost, "/audience/contacts", map[string]any{"email": email, "list_id": list})
+	}
+	in.Must(http.StatusCreated, http.MethodPost, "/suppressions", map[string]any{"email": "gone@example.net"})
+	in.Must(http.StatusOK, http.MethodPatch, "/audience/contacts/left@example.net", map[string]any{"unsubscribed": true})
+	in.CatchUp(in.App.Followers())
+	path := "/broadcasts/" + in.Must(http.StatusCreated, http.MethodPost, "/broadcasts",
+		map[string]any{"name": "News", "from": "news@" + apptest.Domain, "subject": "News", "html": "<p>Hi</p>", "audience_id": list}).Text("id")
+	page := strings.Join(strings.Fields(plain.ReplaceAllString(signedIn(t, in, api.Owner).open(path+"/review"), " ")), " ")
+	for _, want := range []string{"4 on the list", "1 unsubscribed", "1 suppressed", "Send to 2 people"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the review does not say %q: %s", want, page)
+		}
+	}
+	if strings.Contains(page, "Your plan has") {
+		t.Error("a plan without limits is said to be too small")
+	}
+}
+
+// plain is what a page has beside its words.
+var plain = regexp.MustCompile(`<[^>]*>`)
 
 func TestWhoAddsAPasskeyLateIsAskedToConfirm(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,73 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"postrider/app/apptest"
+	"postrider/platform/api"
+)
+
+func TestTimesAreReadAndWrittenByTheClockOfTheVisitor(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	if saved := owner.submit("/you", url.Values{"name": {"Ada"}, "timezone": {"Pacific/Auckland"}}); saved.Code != http.StatusSeeOther {
+		t.Fatalf("%d %s", saved.Code, said(saved))
+	}
+	there, err := time.LoadLocation("Pacific/Auckland")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := in.Clock.Now().In(there).Add(72 * time.Hour).Truncate(time.Minute)
+	form := owner.filled(owner.open("/emails/new"), "/emails/new")
+	form.Set("to", "ada@example.net")
+	form.Set("scheduled_at", at.Format("2006-01-02T15:04"))
+	sent := owner.post("/emails/new", form)
+	if sent.Code != http.StatusSeeOther {
+		t.Fatalf("%d %s", sent.Code, said(sent))
+	}
+	to := sent.Header().Get("Location")
+	email := in.Email(to[strings.LastIndex(to, "/")+1:])
+	accepted, err := time.Parse(time.RFC3339, email.Text("created_at"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := time.Parse(time.RFC3339, email.Text("scheduled_at"))
+	if err != nil || !got.Equal(at) {
+		t.Errorf("it is scheduled for %s, want %s", got, at)
+	}
+	page := main(owner.ask(http.MethodGet, to, nil).Body.String())
+	for _, want := range []string{"Goes out " + at.Format("Mon 2 Jan 2006, 15:04") + " Pacific/Auckland",
+		at.UTC().Format("15:04 UTC"), `value="` + at.Format("2006-01-02T15:04") + `"`, accepted.In(there).Format("15:04:05")} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+func TestChartsCountDaysByTheClockOfTheVisitor(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	now := in.Clock.Now().UTC()
+	in.Clock.Advance(now.Truncate(24 * time.Hour).Add(35*time.Hour + 30*time.Minute).Sub(now)) // half past eleven in the morning
+	owner := signedIn(t, in, api.Owner)
+	for _, zone := range []string{"Pacific/Kiritimati", "Pacific/Pago_Pago"} { // tomorrow has begun here, and today there
+		if saved := owner.submit("/you", url.Values{"name": {"Ada"}, "timezone": {zone}}); saved.Code != http.StatusSeeOther {
+			t.Fatalf("%d %s", saved.Code, said(saved))
+		}
+		there, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		last := `text-anchor="end">` + in.Clock.Now().In(there).Format("2 Jan") + "</text></svg>"
+		for _, path := range []string{"", "/stats"} {
+			if page := main(owner.open(path)); !strings.Contains(page, last) {
+				t.Errorf("%s in %s does not end with today, %s", path, zone, last)
+			}
+		}
+	}
+}
