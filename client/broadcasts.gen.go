@@ -269,7 +269,7 @@ type ListBroadcastRecipientsParams struct {
 	// Part of the address.
 	Email string
 	// permanent, transient or undetermined.
-	BounceType string
+	BounceType []string
 }
 
 func (p ListBroadcastRecipientsParams) values() url.Values {
@@ -283,7 +283,7 @@ func (p ListBroadcastRecipientsParams) values() url.Values {
 	q.texts("status", p.Status)
 	q.texts("type", p.Type)
 	q.text("email", p.Email)
-	q.text("bounce_type", p.BounceType)
+	q.texts("bounce_type", p.BounceType)
 	return url.Values(q)
 }
 
@@ -303,10 +303,10 @@ type ListBroadcastsParams struct {
 	Order string
 	// One or more statuses.
 	Status []string
-	// For this list, or this segment.
-	AudienceID string
-	// For this segment.
-	SegmentID string
+	// For one of these lists or segments.
+	AudienceID []string
+	// For one of these segments.
+	SegmentID []string
 	// Part of the name or the subject.
 	Search string
 	// Created at or after.
@@ -324,8 +324,8 @@ func (p ListBroadcastsParams) values() url.Values {
 	q.text("before", p.Before)
 	q.text("order", p.Order)
 	q.texts("status", p.Status)
-	q.text("audience_id", p.AudienceID)
-	q.text("segment_id", p.SegmentID)
+	q.texts("audience_id", p.AudienceID)
+	q.texts("segment_id", p.SegmentID)
 	q.text("search", p.Search)
 	q.time("since", p.Since)
 	q.time("until", p.Until)

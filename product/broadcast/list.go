@@ -22,8 +22,8 @@ const (
 type listQuery struct {
 	api.PageQuery
 	Status   []string  `query:"status" doc:"One or more statuses." example:"sent"`
-	Audience string    `query:"audience_id" doc:"For this list, or this segment."`
-	Segment  string    `query:"segment_id" doc:"For this segment."`
+	Audience []string  `query:"audience_id" doc:"For one of these lists or segments."`
+	Segment  []string  `query:"segment_id" doc:"For one of these segments."`
 	Search   string    `query:"search" doc:"Part of the name or the subject."`
 	Since    time.Time `query:"since" doc:"Created at or after."`
 	Until    time.Time `query:"until" doc:"Created before."`
@@ -39,10 +39,10 @@ func (q *listQuery) check() error {
 			wrong.Add("status", fmt.Sprintf("%q is not a status of a broadcast.", status))
 		}
 	}
-	if q.Audience != "" && !api.IsID(q.Audience) {
+	if !allIDs(q.Audience) {
 		wrong.Add("audience_id", "Must be the id of a list or a segment.")
 	}
-	if q.Segment != "" && !api.IsID(q.Segment) {
+	if !allIDs(q.Segment) {
 		wrong.Add("segment_id", "Must be the id of a segment.")
 	}
 	if err := wrong.Err(); err != nil {
@@ -52,6 +52,10 @@ func (q *listQuery) check() error {
 		return err
 	}
 	return q.Check(maxPage)
+}
+
+func allIDs(texts []string) bool {
+	return !slices.ContainsFunc(texts, func(text string) bool { return !api.IsID(text) })
 }
 
 // list returns a page of broadcasts. One that begins at a broadcast does not count all.
@@ -112,7 +116,7 @@ type recipientsQuery struct {
 	Status     []string `query:"status" doc:"States; opened includes clicked, delivered includes both." example:"delivered"`
 	Type       []string `query:"type" doc:"The same as status."`
 	Email      string   `query:"email" doc:"Part of the address."`
-	BounceType string   `query:"bounce_type" doc:"permanent, transient or undetermined." example:"permanent"`
+	BounceType []string `query:"bounce_type" doc:"permanent, transient or undetermined." example:"permanent"`
 }
 
 func (q recipientsQuery) roster() (r rosterQuery, err error) {
@@ -125,13 +129,15 @@ func (q recipientsQuery) roster() (r rosterQuery, err error) {
 		r.opened = r.opened || email.State(status) == email.Opened
 		r.clicked = r.clicked || email.State(status) == email.Clicked
 	}
-	if q.BounceType != "" && !slices.Contains([]string{"permanent", "transient", "undetermined"}, q.BounceType) {
-		wrong.Add("bounce_type", "Must be permanent, transient or undetermined.")
+	for _, kind := range q.BounceType {
+		if !slices.Contains([]string{"permanent", "transient", "undetermined"}, kind) {
+			wrong.Add("bounce_type", fmt.Sprintf("%q is no type of bounce: use permanent, transient or undetermined.", kind))
+		}
 	}
 	if api.CheckSearch(q.Email) != nil {
 		wrong.Add("email", "Is too long to search for.")
 	}
-	r.PageQuery, r.email, r.bounceType = q.PageQuery, q.Email, q.BounceType
+	r.PageQuery, r.email, r.bounceTypes = q.PageQuery, q.Email, q.BounceType
 	if err := wrong.Err(); err != nil {
 		return r, err
 	}

@@ -103,15 +103,16 @@ func TestTheRosterIsFilteredByWhatRecipientsHaveDoneSoFar(t *testing.T) {
 		h.visit("ann@example.net", trackedLink, person)
 		h.follow()
 		for query, want := range map[string]string{
-			"":                       "ann clicked, bob delivered, bounced bounced (hard_bounce)",
-			"&status=delivered":      "ann clicked, bob delivered",
-			"&status=sent":           "ann clicked, bob delivered, bounced bounced (hard_bounce)",
-			"&type=clicked":          "ann clicked",
-			"&status=bounced":        "bounced bounced (hard_bounce)",
-			"&bounce_type=permanent": "bounced bounced (hard_bounce)",
-			"&bounce_type=transient": "",
-			"&email=BOB":             "bob delivered",
-			"&status=pending":        "",
+			"":                                 "ann clicked, bob delivered, bounced bounced (hard_bounce)",
+			"&status=delivered":                "ann clicked, bob delivered",
+			"&status=sent":                     "ann clicked, bob delivered, bounced bounced (hard_bounce)",
+			"&type=clicked":                    "ann clicked",
+			"&status=bounced":                  "bounced bounced (hard_bounce)",
+			"&bounce_type=permanent":           "bounced bounced (hard_bounce)",
+			"&bounce_type=transient":           "",
+			"&bounce_type=transient,permanent": "bounced bounced (hard_bounce)",
+			"&email=BOB":                       "bob delivered",
+			"&status=pending":                  "",
 		} {
 			if got := h.roster(id, query); got != want {
 				t.Errorf("%q: got %q, want %q", query, got, want)
@@ -227,7 +228,8 @@ func TestBroadcastsAreListedNewestFirstAndFound(t *testing.T) {
 			return strings.Join(all, " ")
 		}
 		for query, want := range map[string]string{"": "Three Two One", "limit=1&offset=1": "Two", "after=" + ids[2]: "Two One", "before=" + ids[0]: "Three Two", "search=tw": "Two",
-			"since=" + then: "Three", "until=" + then: "Two One", "status=sent": "", "status=draft,sent": "Three Two One", "audience_id=" + list: "Three Two One", "segment_id=" + nobody: ""} {
+			"since=" + then: "Three", "until=" + then: "Two One", "status=sent": "", "status=draft,sent": "Three Two One", "audience_id=" + list: "Three Two One", "segment_id=" + nobody: "",
+			"audience_id=" + nobody + "," + list: "Three Two One", "audience_id=" + list + "&audience_id=" + nobody: "Three Two One"} {
 			if got := names(query); got != want {
 				t.Errorf("%q: %q, want %q", query, got, want)
 			}

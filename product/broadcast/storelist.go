@@ -40,11 +40,11 @@ func (q listQuery) conditions(ws space.ID) *conditions {
 	if len(q.Status) > 0 {
 		c.add("status {in ?}", q.Status)
 	}
-	if q.Audience != "" {
-		c.add("(list_id = ? OR segment_id = ?)", q.Audience)
+	if len(q.Audience) > 0 {
+		c.add("(list_id {in ?} OR segment_id {in ?})", q.Audience)
 	}
-	if q.Segment != "" {
-		c.add("segment_id = ?", q.Segment)
+	if len(q.Segment) > 0 {
+		c.add("segment_id {in ?}", q.Segment)
 	}
 	if q.senders != nil {
 		c.add("sender {in ?}", q.senders)
@@ -114,10 +114,10 @@ type rosterQuery struct {
 	// opened and clicked ask for whoever did, whatever came after: a complaint is a state of its own.
 	opened, clicked bool
 
-	email      string
-	bounceType string
-	reasons    []string
-	failures   bool // only those that have a reason
+	email       string
+	bounceTypes []string
+	reasons     []string
+	failures    bool // only those that have a reason
 }
 
 func (q rosterQuery) conditions(b Broadcast) *conditions {
@@ -129,8 +129,8 @@ func (q rosterQuery) conditions(b Broadcast) *conditions {
 	if q.email != "" {
 		c.add(`address LIKE ? ESCAPE '\'`, db.Contains(q.email))
 	}
-	if q.bounceType != "" {
-		c.add("bounce_type = ?", q.bounceType)
+	if len(q.bounceTypes) > 0 {
+		c.add("bounce_type {in ?}", q.bounceTypes)
 	}
 	if q.failures {
 		c.where = append(c.where, "reason IS NOT NULL")
