@@ -11,6 +11,16 @@ import (
 	"postrider/product/plan"
 )
 
+func TestAConsentWithoutASourceSaysSo(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		made := h.must(201, "POST", "/contacts", fields{"email": "ann@example.net", "consent": fields{"ip": "198.51.100.7"}})
+		if source, has := made.Body["consent"].(fields)["source"]; !has || source != nil {
+			t.Errorf("source: %#v", source)
+		}
+	})
+}
+
 func TestAContactIsAnsweredWhole(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

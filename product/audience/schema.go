@@ -239,7 +239,7 @@ type topicState struct {
 }
 
 type consentRecord struct {
-	Source    string   `json:"source" example:"form"`
+	Source    api.Ref  `json:"source" example:"form"`
 	IP        api.Ref  `json:"ip" example:"198.51.100.7"`
 	UserAgent api.Ref  `json:"user_agent" example:"Mozilla/5.0"`
 	At        api.Time `json:"at"`
@@ -249,7 +249,7 @@ func newConsentRecord(c *Consent) *consentRecord {
 	if c == nil {
 		return nil
 	}
-	return &consentRecord{c.Source, api.Ref(c.IP), api.Ref(c.UserAgent), api.Time(c.At)}
+	return &consentRecord{api.Ref(c.Source), api.Ref(c.IP), api.Ref(c.UserAgent), api.Time(c.At)}
 }
 
 func (d detail) record(s schema, tx *db.Tx) contactRecord {
