@@ -210,6 +210,20 @@ func TestPressingSendTwiceSendsOneEmail(t *testing.T) {
 	})
 }
 
+func TestPressingReplyTwiceSendsOneAnswer(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	tried := owner.post("/inbox/try", url.Values{"to": {"hello@" + apptest.Domain}})
+	path := strings.TrimPrefix(tried.Header().Get("Location"), owner.path(""))
+	form := owner.filled(owner.open(path), path+"/reply")
+	form.Set("text", "It does.")
+	first, second := owner.post(path+"/reply", form), owner.post(path+"/reply", form)
+	if to := first.Header().Get("Location"); first.Code != http.StatusSeeOther || second.Header().Get("Location") != to {
+		t.Errorf("%d leads to %s, then %d to %s", first.Code, to, second.Code, second.Header().Get("Location"))
+	}
+}
+
 func TestAScheduledEmailIsChangedByThoseWhoMaySend(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
