@@ -37,19 +37,19 @@ func TestMomentsKnowWhichDayItIsHere(t *testing.T) {
 func TestNumbersAreWrittenForPeople(t *testing.T) {
 	t.Parallel()
 	v := looking("/", "UTC", time.Unix(0, 0))
-	for got, want := range map[string]string{
-		v.percent(0): "0%", v.percent(1): "100%", v.percent(0.5): "50.0%", v.percent(0.0012): "0.12%", v.percent(0.0123): "1.2%",
-		v.plural(0, "day", "days"): "0 days", v.plural(1, "day", "days"): "1 day", v.plural(1200, "day", "days"): "1,200 days",
-		duration(999 * time.Millisecond): "999 ms", duration(1500 * time.Millisecond): "1.5 s", duration(59 * time.Second): "59 s",
-		duration(61 * time.Minute): "1 h 1 min",
-		duration(2 * time.Hour):    "2 h", duration(10*time.Hour + 10*time.Minute): "10 h 10 min", duration(48 * time.Hour): "2 days",
-		size(999): "999 B", size(1000): "1.0 KB", size(2_500_000): "2.5 MB",
-		v.compared(5, 3, "May"): "2 more than in May", v.compared(3, 5, "May"): "2 fewer than in May", v.compared(3, 3, "May"): "As many as in May",
-		v.points(0.5, 0.4): "10.00 points more than before", v.points(0.4, 0.5): "10.00 points less than before", v.points(0.4, 0.4): "As before",
-		words("soft_bounce"): "Soft bounce", words("API_key"): "API key", words("größe"): "Größe", words("über_uns"): "Über uns", words(""): "",
+	for _, written := range [][2]string{
+		{v.percent(0), "0%"}, {v.percent(1), "100%"}, {v.percent(0.5), "50.0%"}, {v.percent(0.0012), "0.12%"}, {v.percent(0.0123), "1.2%"},
+		{v.plural(0, "day", "days"), "0 days"}, {v.plural(1, "day", "days"), "1 day"}, {v.plural(1200, "day", "days"), "1,200 days"},
+		{duration(999 * time.Millisecond), "999 ms"}, {duration(1500 * time.Millisecond), "1.5 s"}, {duration(59 * time.Second), "59 s"},
+		{duration(61 * time.Minute), "1 h 1 min"},
+		{duration(2 * time.Hour), "2 h"}, {duration(10*time.Hour + 10*time.Minute), "10 h 10 min"}, {duration(48 * time.Hour), "2 days"},
+		{size(999), "999 B"}, {size(1000), "1.0 KB"}, {size(2_500_000), "2.5 MB"},
+		{v.compared(5, 3, "May"), "2 more than in May"}, {v.compared(3, 5, "May"), "2 fewer than in May"}, {v.compared(3, 3, "May"), "As many as in May"},
+		{v.points(0.5, 0.4), "10.00 points more than before"}, {v.points(0.4, 0.5), "10.00 points less than before"}, {v.points(0.4, 0.4), "As before"},
+		{words("soft_bounce"), "Soft bounce"}, {words("API_key"), "API key"}, {words("größe"), "Größe"}, {words("über_uns"), "Über uns"}, {words(""), ""},
 	} {
-		if got != want {
-			t.Errorf("%q, want %q", got, want)
+		if written[0] != written[1] {
+			t.Errorf("%q, want %q", written[0], written[1])
 		}
 	}
 }
