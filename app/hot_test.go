@@ -160,7 +160,7 @@ func (h *hot) live() {
 func (h *hot) look() {
 	h.t.Helper()
 	for _, path := range []string{
-		"/emails?limit=50", "/emails?limit=50&search=user77", "/emails?search=user7", "/emails?status=bounced", "/emails?status=delivered", "/emails?to=user77@example.net",
+		"/emails?limit=50", "/emails?limit=50&search=user77", "/emails?search=user7", "/emails?status=bounced", "/emails?status=delivered", "/emails?to=user77@example.net", "/emails?to=user77@example.net,user7", "/emails?domain=acme.test,other.test",
 		"/emails?since=" + h.Clock.Now().Add(-time.Hour).Format(time.RFC3339), "/emails/" + h.last, "/emails/" + h.last + "/events", "/emails/" + h.last + "/attempts",
 		"/suppressions?limit=50", "/suppressions/nobody@example.net", "/suppressions?search=person77", "/api-keys", "/domains", "/webhooks", "/webhook-deliveries",
 		"/logs?limit=50", "/logs?search=user77", "/logs?kind=api_request", "/logs?level=error", "/logs?status=5xx", "/logs?kind=domain,auth", "/logs?email_id=" + h.last, "/stats/overview", "/limits",

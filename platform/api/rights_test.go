@@ -197,7 +197,9 @@ func TestACallerWhoHangsUpIsNoFaultOfTheServer(t *testing.T) {
 	t.Parallel()
 	var diary bytes.Buffer
 	h := newServer(api.Config{World: world.New(slog.New(slog.NewTextHandler(&diary, nil)))}, api.Route{Method: "GET", Path: "/things", Access: api.Public,
-		Handler: api.Handle(func(ctx context.Context, _ api.Caller, _ api.None) (echo, error) { return echo{}, cmp.Or(ctx.Err(), db.ErrUnavailable) })})
+		Handler: api.Handle(func(ctx context.Context, _ api.Caller, _ api.None) (echo, error) {
+			return echo{}, cmp.Or(ctx.Err(), db.ErrUnavailable)
+		})})
 	gone, hangUp := context.WithCancel(t.Context())
 	hangUp()
 	for ctx, want := range map[context.Context]string{t.Context(): "level=ERROR msg=\"request failed\"", gone: "level=INFO msg=\"request failed\""} {

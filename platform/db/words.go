@@ -66,7 +66,7 @@ type words struct {
 	// Texts in which NAME stands for the index, FIRST and SECOND for the arguments.
 	create, matching, between, newest, oldest, older, newer, row string
 
-	query  func(space string, whole, begun []string, either [][]string) string
+	query  func(space string, all Choice, either [][]Choice) string
 	insert func(tx *Tx, index string, docs []Document) error
 
 	// How all rows are read and written again: see rewords.go.
@@ -87,8 +87,8 @@ var sqliteWords = words{
 	newer: `NAME.rowid > COALESCE((SELECT here.rowid FROM NAME AS here WHERE here.rowid >= FIRST * 1024 AND here.rowid < (FIRST + 2) * 1024 AND here.id = SECOND),
 		(FIRST + 1) * 1024 - 1)`,
 	row: `rowid >= SECOND * 1024 AND rowid < (SECOND + 2) * 1024`, // a number that was taken has moved a row on
-	query: func(space string, whole, begun []string, either [][]string) string {
-		return strings.Join(append(terms(space, whole, begun, `"`, `"`, `"*`), choices(either, `"`, " OR ")...), " AND ")
+	query: func(space string, all Choice, either [][]Choice) string {
+		return language{`"`, `"`, `"*`, " AND ", " OR "}.query(space, all, either)
 	},
 	insert: insertFTS,
 	read:   readFTS, readAfter: readFTSAfter, scan: scanFTS, restore: restoreFTS,
@@ -107,9 +107,9 @@ var postgresWords = words{
 	row:      `space = FIRST AND at = SECOND`,
 	// Every word is asked for twice. PostgreSQL takes one row of two hundred to have a word that is not among the most common ones, and
 	// would look for it through all rows, newest first; twice, it takes one of forty thousand and asks the index.
-	query: func(space string, whole, begun []string, either [][]string) string {
-		all := terms(space, slices.Concat(whole, whole), slices.Concat(begun, begun), `'`, `'`, `':*`)
-		return strings.Join(append(all, choices(slices.Concat(either, either), `'`, " | ")...), " & ")
+	query: func(space string, all Choice, either [][]Choice) string {
+		twice := Choice{slices.Concat(all.Whole, all.Whole), slices.Concat(all.Begun, all.Begun)}
+		return language{`'`, `'`, `':*`, " & ", " | "}.query(space, twice, slices.Concat(either, either))
 	},
 	insert: insertVectors,
 	read:   readVectors, readAfter: readVectorAfter, scan: scanVector, restore: insertVectors,
@@ -118,31 +118,39 @@ var postgresWords = words{
 // spaceWord is the word by which an index knows the owner of a row.
 func spaceWord(space string) string { return "0s" + strings.ReplaceAll(space, "-", "") }
 
-// terms quotes the words of a query.
-func terms(space string, whole, begun []string, open, shut, shutBegun string) []string {
-	quoted := []string{open + spaceWord(space) + shut}
-	for _, word := range whole {
-		quoted = append(quoted, open+word+shut)
+// Choice is what a row may be found by: all whole words, and words that begin with all begun ones.
+type Choice struct{ Whole, Begun []string }
+
+// language is how an engine is asked for words.
+type language struct{ open, shut, shutBegun, and, or string }
+
+func (l language) query(space string, all Choice, either [][]Choice) string {
+	terms := append([]string{l.open + spaceWord(space) + l.shut}, l.terms(all)...)
+	for _, choices := range either {
+		texts := make([]string, len(choices))
+		for i, choice := range choices {
+			texts[i] = "(" + strings.Join(l.terms(choice), l.and) + ")"
+		}
+		terms = append(terms, "("+strings.Join(texts, l.or)+")")
 	}
-	for _, word := range begun {
-		quoted = append(quoted, open+word+shutBegun)
+	return strings.Join(terms, l.and)
+}
+
+// terms quotes the words of a choice.
+func (l language) terms(c Choice) (quoted []string) {
+	for _, word := range c.Whole {
+		quoted = append(quoted, l.open+word+l.shut)
+	}
+	for _, word := range c.Begun {
+		quoted = append(quoted, l.open+word+l.shutBegun)
 	}
 	return quoted
 }
 
-// choices quotes alternatives, one term for each list of them.
-func choices(either [][]string, quote, or string) []string {
-	quoted := make([]string, len(either))
-	for i, words := range either {
-		quoted[i] = "(" + quote + strings.Join(words, quote+or+quote) + quote + ")"
-	}
-	return quoted
-}
-
-// WordQuery asks for rows of the space that have all whole words, words that begin with all begun ones, and one word of each list of
-// alternatives.
-func (tx *Tx) WordQuery(space string, whole, begun []string, either ...[]string) string {
-	return tx.db.tables.index.query(space, whole, begun, either)
+// WordQuery asks for rows of the space that have all whole words, words that begin with all begun ones, and one choice of each list,
+// none of which is empty.
+func (tx *Tx) WordQuery(space string, whole, begun []string, either ...[]Choice) string {
+	return tx.db.tables.index.query(space, Choice{whole, begun}, either)
 }
 
 // IndexWords makes rows findable by their words.

@@ -20,8 +20,9 @@ type pageQuery struct {
 	args  []any
 	// whole and asked are what the word index is asked for: words as they are, and words that people typed.
 	whole, asked []string
-	// either are lists of words of which one each is enough.
-	either [][]string
+	// either are lists of choices of which one each is enough, and typed are those that people typed.
+	either [][]db.Choice
+	typed  [][][]string
 }
 
 func (p *pageQuery) add(condition string, value any) {
@@ -82,15 +83,11 @@ func (p *pageQuery) among(column string, values []string, word func(string) stri
 
 // oneOf asks the index for one of the values.
 func (p *pageQuery) oneOf(values []string, word func(string) string) {
-	words := make([]string, len(values))
+	choices := make([]db.Choice, len(values))
 	for i, value := range values {
-		words[i] = word(value)
+		choices[i].Whole = []string{word(value)}
 	}
-	if len(words) == 1 {
-		p.whole = append(p.whole, words...)
-	} else {
-		p.either = append(p.either, words)
-	}
+	p.either = append(p.either, choices)
 }
 
 // any keeps to emails for which the condition holds with one of the values.
@@ -114,32 +111,38 @@ func (p *pageQuery) ofDomains(domains []string) {
 		}
 	}
 	switch {
+	case len(domains) == 0:
+		return
 	case len(names) == 0:
-		p.among("domain_id", ids, wordOfDomain)
+		p.among("domain_id", ids, nil)
 	case len(ids) == 0:
 		p.among("sender_domain", names, nil)
-		if len(names) == 1 {
-			p.whole = append(p.whole, db.Words(names[0])...)
-		}
 	default:
 		p.args = append(p.args, ids, names)
 		p.where = append(p.where, fmt.Sprintf("(domain_id {in $%d} OR sender_domain {in $%d})", len(p.args)-1, len(p.args)))
 	}
+	var choices []db.Choice
+	for _, id := range ids {
+		choices = append(choices, db.Choice{Whole: []string{wordOfDomain(id)}})
+	}
+	for _, name := range names {
+		choices = append(choices, db.Choice{Whole: db.Words(name)})
+	}
+	p.either = append(p.either, choices)
 }
 
-// contains keeps to emails in which one of the texts is found. The index is asked for the words of one text only: of several, each
-// could be the beginning of a word.
+// contains keeps to emails in which one of the texts is found.
 func (p *pageQuery) contains(condition string, texts []string) {
 	if len(texts) == 0 {
 		return
 	}
-	patterns := make([]string, len(texts))
+	patterns, typed := make([]string, len(texts)), make([][]string, len(texts))
 	for i, text := range texts {
-		patterns[i] = db.Contains(text)
+		patterns[i], typed[i] = db.Contains(text), db.Words(text)
 	}
 	p.any(condition, patterns)
-	if len(texts) == 1 {
-		p.asked = append(p.asked, db.Words(texts[0])...)
+	if !slices.ContainsFunc(typed, func(words []string) bool { return len(words) == 0 }) {
+		p.typed = append(p.typed, typed)
 	}
 }
 
@@ -167,7 +170,7 @@ func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Email, e
 	p := &pageQuery{where: []string{"email.workspace_id = $1"}, args: []any{ws}}
 	p.filter(q)
 	tables, order := "email", part.Order("created_at", "email.id")
-	if len(p.whole)+len(p.asked)+len(p.either) == 0 {
+	if len(p.whole)+len(p.asked)+len(p.either)+len(p.typed) == 0 {
 		where, args := part.Where(strings.Join(p.where, " AND "), p.args, "created_at", "email.id")
 		p.where, p.args = []string{where}, args
 	} else {
@@ -213,26 +216,42 @@ func (p *pageQuery) keepTo(part db.Keyset, from, until time.Time) span {
 	return span{from, until}
 }
 
-// askIndex asks the word index for the words, in the time that the page can be of. What people typed is first taken for whole
-// words, which are found at once however many emails there are; only if no email has them all, for beginnings of words.
+// askIndex asks the word index for the words, in the time that the page can be of.
 func (p *pageQuery) askIndex(tx *db.Tx, ws space.ID, of span) error {
-	words := tx.WordQuery(string(ws), slices.Concat(p.whole, p.asked), nil, p.either...)
-	if len(p.asked) > 0 {
-		found, err := db.All(tx, db.Value[string], `
-			SELECT id FROM email_search
-			WHERE {matching email_search $1 $2}
-			LIMIT 1`, ws, words)
-		if err != nil {
-			return err
-		}
-		if len(found) == 0 {
-			words = tx.WordQuery(string(ws), p.whole, p.asked, p.either...)
-		}
+	all, err := p.wholeOrBegun(tx, ws, p.asked)
+	if err != nil {
+		return err
 	}
-	p.args = append(p.args, words, of.from, of.until)
+	either := p.either
+	for _, texts := range p.typed {
+		choices := make([]db.Choice, len(texts))
+		for i, words := range texts {
+			if choices[i], err = p.wholeOrBegun(tx, ws, words); err != nil {
+				return err
+			}
+		}
+		either = append(either, choices)
+	}
+	p.args = append(p.args, tx.WordQuery(string(ws), slices.Concat(p.whole, all.Whole), all.Begun, either...), of.from, of.until)
 	n := len(p.args)
 	p.where = append(p.where, fmt.Sprintf("{matching email_search $1 $%d} AND {between email_search $%d $%d}", n-2, n-1, n))
 	return nil
+}
+
+// wholeOrBegun says how to look for what people typed: as whole words, which are found at once however many emails there are, and
+// only if no email has them all, as beginnings of words.
+func (p *pageQuery) wholeOrBegun(tx *db.Tx, ws space.ID, words []string) (db.Choice, error) {
+	if len(words) == 0 {
+		return db.Choice{}, nil
+	}
+	found, err := db.All(tx, db.Value[string], `
+		SELECT id FROM email_search
+		WHERE {matching email_search $1 $2}
+		LIMIT 1`, ws, tx.WordQuery(string(ws), slices.Concat(p.whole, words), nil, p.either...))
+	if len(found) == 0 {
+		return db.Choice{Begun: words}, err
+	}
+	return db.Choice{Whole: words}, err
 }
 
 func selectByMessageID(tx *db.Tx, ws space.ID, id ID, messageID string) ([]Email, error) {
