@@ -166,8 +166,8 @@ type ListAutomationRunsParams struct {
 	Order string
 	// running, completed, failed or cancelled.
 	Status []string
-	// Id of a contact.
-	ContactID string
+	// Ids of contacts.
+	ContactID []string
 	// Begun at this moment or later.
 	Since string
 	// Begun before this moment.
@@ -183,7 +183,7 @@ func (p ListAutomationRunsParams) values() url.Values {
 	q.text("before", p.Before)
 	q.text("order", p.Order)
 	q.texts("status", p.Status)
-	q.text("contact_id", p.ContactID)
+	q.texts("contact_id", p.ContactID)
 	q.text("since", p.Since)
 	q.text("until", p.Until)
 	return url.Values(q)

@@ -430,8 +430,8 @@ type ListEmailsReceivingForwardingParams struct {
 	Before string
 	// desc (newest first) or asc.
 	Order string
-	// Only rules of this domain.
-	DomainID string
+	// Only rules of these domains.
+	DomainID []string
 	// Only rules that are on, or off.
 	Enabled *bool
 }
@@ -444,7 +444,7 @@ func (p ListEmailsReceivingForwardingParams) values() url.Values {
 	q.text("after", p.After)
 	q.text("before", p.Before)
 	q.text("order", p.Order)
-	q.text("domain_id", p.DomainID)
+	q.texts("domain_id", p.DomainID)
 	q.flag("enabled", p.Enabled)
 	return url.Values(q)
 }
@@ -463,12 +463,12 @@ type ListEmailsReceivingParams struct {
 	Before string
 	// desc (newest first) or asc.
 	Order string
-	// Name or id of the domain.
-	Domain string
-	// Part of a recipient's address.
-	To string
+	// Names or ids of domains.
+	Domain []string
+	// Part of a recipient's address. Several values are alternatives, here and in the other filters.
+	To []string
 	// Part of the sender.
-	From string
+	From []string
 	// Part of the subject, an address, the message id or the id.
 	Search string
 	// Only read, or only unread messages.
@@ -491,9 +491,9 @@ func (p ListEmailsReceivingParams) values() url.Values {
 	q.text("after", p.After)
 	q.text("before", p.Before)
 	q.text("order", p.Order)
-	q.text("domain", p.Domain)
-	q.text("to", p.To)
-	q.text("from", p.From)
+	q.texts("domain", p.Domain)
+	q.texts("to", p.To)
+	q.texts("from", p.From)
 	q.text("search", p.Search)
 	q.flag("read", p.Read)
 	q.flag("starred", p.Starred)

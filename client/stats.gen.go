@@ -52,8 +52,8 @@ type GetStatsDailyParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
-	Tag string
+	// Only mail with this one tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
+	Tag []string
 	// Name of the time zone whose days are meant.
 	Timezone string
 }
@@ -67,7 +67,7 @@ func (p GetStatsDailyParams) values() url.Values {
 	q.texts("managed_tenant_id", p.ManagedTenantID)
 	q.texts("broadcast_id", p.BroadcastID)
 	q.texts("template_id", p.TemplateID)
-	q.text("tag", p.Tag)
+	q.texts("tag", p.Tag)
 	q.text("timezone", p.Timezone)
 	return url.Values(q)
 }
@@ -88,8 +88,8 @@ type GetStatsDeliverabilityParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
-	Tag string
+	// Only mail with this one tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
+	Tag []string
 }
 
 func (p GetStatsDeliverabilityParams) values() url.Values {
@@ -101,7 +101,7 @@ func (p GetStatsDeliverabilityParams) values() url.Values {
 	q.texts("managed_tenant_id", p.ManagedTenantID)
 	q.texts("broadcast_id", p.BroadcastID)
 	q.texts("template_id", p.TemplateID)
-	q.text("tag", p.Tag)
+	q.texts("tag", p.Tag)
 	return url.Values(q)
 }
 
@@ -121,8 +121,8 @@ type GetStatsOverviewParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
-	Tag string
+	// Only mail with this one tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
+	Tag []string
 }
 
 func (p GetStatsOverviewParams) values() url.Values {
@@ -134,7 +134,7 @@ func (p GetStatsOverviewParams) values() url.Values {
 	q.texts("managed_tenant_id", p.ManagedTenantID)
 	q.texts("broadcast_id", p.BroadcastID)
 	q.texts("template_id", p.TemplateID)
-	q.text("tag", p.Tag)
+	q.texts("tag", p.Tag)
 	return url.Values(q)
 }
 
@@ -154,8 +154,8 @@ type GetStatsTimeseriesParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
-	Tag string
+	// Only mail with this one tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
+	Tag []string
 	// hour, day, week or month; hours of at most 14 days.
 	Interval string
 	// Names of totals.
@@ -173,7 +173,7 @@ func (p GetStatsTimeseriesParams) values() url.Values {
 	q.texts("managed_tenant_id", p.ManagedTenantID)
 	q.texts("broadcast_id", p.BroadcastID)
 	q.texts("template_id", p.TemplateID)
-	q.text("tag", p.Tag)
+	q.texts("tag", p.Tag)
 	q.text("interval", p.Interval)
 	q.texts("metrics", p.Metrics)
 	q.text("timezone", p.Timezone)
@@ -196,8 +196,8 @@ type GetStatsTopParams struct {
 	BroadcastID []string
 	// Only mail made from these templates.
 	TemplateID []string
-	// Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
-	Tag string
+	// Only mail with this one tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room.
+	Tag []string
 }
 
 func (p GetStatsTopParams) values() url.Values {
@@ -209,6 +209,6 @@ func (p GetStatsTopParams) values() url.Values {
 	q.texts("managed_tenant_id", p.ManagedTenantID)
 	q.texts("broadcast_id", p.BroadcastID)
 	q.texts("template_id", p.TemplateID)
-	q.text("tag", p.Tag)
+	q.texts("tag", p.Tag)
 	return url.Values(q)
 }

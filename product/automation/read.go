@@ -154,7 +154,7 @@ func (s *Service) versions(ctx context.Context, caller api.Caller, id string, q 
 type runQuery struct {
 	api.PageQuery
 	Status  []string `query:"status" doc:"running, completed, failed or cancelled." example:"running"`
-	Contact string   `query:"contact_id" doc:"Id of a contact."`
+	Contact []string `query:"contact_id" doc:"Ids of contacts."`
 	Since   string   `query:"since" doc:"Begun at this moment or later."`
 	Until   string   `query:"until" doc:"Begun before this moment."`
 }
@@ -167,8 +167,8 @@ func (s *Service) runs(ctx context.Context, caller api.Caller, id string, q runQ
 			wrong.Add("status", fmt.Sprintf("%q is not a status of a run: use running, completed, failed or cancelled.", status))
 		}
 	}
-	if q.Contact != "" && !api.IsID(q.Contact) {
-		wrong.Add("contact_id", "Must be the id of a contact.")
+	if len(q.Contact) > maxPage || slices.ContainsFunc(q.Contact, func(id string) bool { return !api.IsID(id) }) {
+		wrong.Add("contact_id", fmt.Sprintf("Must be ids of contacts, at most %d.", maxPage))
 	}
 	if err := wrong.Err(); err != nil {
 		return page, err
@@ -186,8 +186,8 @@ func (s *Service) runs(ctx context.Context, caller api.Caller, id string, q runQ
 		if len(q.Status) > 0 {
 			w.and("status {in %s}", q.Status)
 		}
-		if q.Contact != "" {
-			w.and("contact_id = %s", q.Contact)
+		if len(q.Contact) > 0 {
+			w.and("contact_id {in %s}", q.Contact)
 		}
 		if !since.IsZero() {
 			w.and("started_at >= %s", since)

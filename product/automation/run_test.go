@@ -440,7 +440,7 @@ func TestRunsAreFoundByContactTimeAndAutomation(t *testing.T) {
 		foreign := h.send("went", "ann@example.net", nil)[0]
 		h.work()
 		contact := h.must(200, "GET", "/contacts/ann@example.net", nil).Text("id")
-		for query, want := range map[string]string{"": bob + " " + ann, "?contact_id=" + contact: ann, "?since=" + at: bob, "?until=" + at: ann, "?status=running": "",
+		for query, want := range map[string]string{"": bob + " " + ann, "?contact_id=" + contact: ann, "?contact_id=0193a1f2-0000-7000-8000-0000000000ff," + contact: ann, "?since=" + at: bob, "?until=" + at: ann, "?status=running": "",
 			"?status=completed,failed": bob + " " + ann, "?since=" + at + "&contact_id=" + contact: "", "?limit=1&offset=1": ann} {
 			page := h.must(200, "GET", "/automations/"+id+"/runs"+query, nil)
 			var found []string

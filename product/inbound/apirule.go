@@ -3,7 +3,9 @@ package inbound
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -154,8 +156,8 @@ func (s *Service) handleRemoveRule(ctx context.Context, caller api.Caller, r rul
 
 type ruleQuery struct {
 	api.PageQuery
-	DomainID string `query:"domain_id" doc:"Only rules of this domain."`
-	Enabled  *bool  `query:"enabled" doc:"Only rules that are on, or off."`
+	DomainID []string `query:"domain_id" doc:"Only rules of these domains."`
+	Enabled  *bool    `query:"enabled" doc:"Only rules that are on, or off."`
 }
 
 // where is the condition of the list: the caller finds the rules of domains that it may use.
@@ -165,9 +167,7 @@ func (q ruleQuery) where(caller api.Caller) *where {
 	if len(caller.DomainIDs) > 0 {
 		w.add("domain_id {in ?}", caller.DomainIDs)
 	}
-	if q.DomainID != "" {
-		w.add("domain_id = ?", q.DomainID)
-	}
+	w.among("domain_id", q.DomainID)
 	if q.Enabled != nil {
 		w.add("enabled = ?", *q.Enabled)
 	}
@@ -178,8 +178,8 @@ func (s *Service) handleRules(ctx context.Context, caller api.Caller, q ruleQuer
 	if err := q.Check(maxPage); err != nil {
 		return page, err
 	}
-	if q.DomainID != "" && !api.IsID(q.DomainID) {
-		return page, api.Invalid("domain_id", "Must be the id of a domain.")
+	if len(q.DomainID) > maxChoices || slices.ContainsFunc(q.DomainID, func(id string) bool { return !api.IsID(id) }) {
+		return page, api.Invalid("domain_id", fmt.Sprintf("Must be ids of domains, at most %d.", maxChoices))
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		part, err := q.Newest(func(id string) (time.Time, error) {

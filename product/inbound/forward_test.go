@@ -319,6 +319,9 @@ func TestRulesAreCheckedChangedAndRemoved(t *testing.T) {
 		if list := in.Call(http.MethodGet, "/emails/receiving/forwarding?enabled=false", nil); list.Text("total") != "0" {
 			t.Errorf("%s", list.Raw)
 		}
+		if list := in.Call(http.MethodGet, "/emails/receiving/forwarding?domain_id="+in.App.World.NewID()+","+in.DomainID, nil); list.Text("total") != "1" {
+			t.Errorf("by one of two domains: %s", list.Raw)
+		}
 		if list := in.Call(http.MethodGet, "/emails/receiving/forwarding?domain_id="+in.DomainID, nil); list.Text("total") != "1" {
 			t.Errorf("%s", list.Raw)
 		}

@@ -3,6 +3,8 @@ package inbound
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 	"time"
 
 	"postrider/mail/address"
@@ -17,13 +19,15 @@ const (
 	maxPage = 200
 	// maxCounted is how many matches of a filter are counted; past it a list says that there is more, and not how much.
 	maxCounted = 10_000
+	// maxChoices bounds the alternatives of a filter.
+	maxChoices = 100
 )
 
 type listQuery struct {
 	api.PageQuery
-	Domain  string    `query:"domain" doc:"Name or id of the domain." example:"acme.test"`
-	To      string    `query:"to" doc:"Part of a recipient's address."`
-	From    string    `query:"from" doc:"Part of the sender."`
+	Domain  []string  `query:"domain" doc:"Names or ids of domains." example:"acme.test"`
+	To      []string  `query:"to" doc:"Part of a recipient's address. Several values are alternatives, here and in the other filters."`
+	From    []string  `query:"from" doc:"Part of the sender."`
 	Search  string    `query:"search" doc:"Part of the subject, an address, the message id or the id."`
 	Read    *bool     `query:"read" doc:"Only read, or only unread messages."`
 	Starred *bool     `query:"starred" doc:"Only messages with a star, or without."`
@@ -36,9 +40,12 @@ type listQuery struct {
 
 func (q *listQuery) check() error {
 	var wrong api.Fields
-	for name, text := range map[string]string{"search": q.Search, "to": q.To, "from": q.From, "domain": q.Domain} {
-		if api.CheckSearch(text) != nil {
+	for name, texts := range map[string][]string{"search": {q.Search}, "to": q.To, "from": q.From, "domain": q.Domain} {
+		if slices.ContainsFunc(texts, func(text string) bool { return api.CheckSearch(text) != nil }) {
 			wrong.Add(name, "Is too long to search for.")
+		}
+		if len(texts) > maxChoices {
+			wrong.Add(name, fmt.Sprintf("Must have at most %d values.", maxChoices))
 		}
 	}
 	return errors.Join(wrong.Err(), q.Check(maxPage))
@@ -46,7 +53,7 @@ func (q *listQuery) check() error {
 
 // filtered tells whether the list is not simply all messages.
 func (q listQuery) filtered() bool {
-	return len(q.domains) > 0 || q.Domain != "" || q.To != "" || q.From != "" || q.Search != "" || q.Read != nil || q.Starred != nil || q.Files != nil ||
+	return len(q.domains)+len(q.Domain)+len(q.To)+len(q.From) > 0 || q.Search != "" || q.Read != nil || q.Starred != nil || q.Files != nil ||
 		!q.Since.IsZero() || !q.Until.IsZero()
 }
 
@@ -54,8 +61,10 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery
 	if err := q.check(); err != nil {
 		return page, err
 	}
-	if q.Domain, err = s.domainID(ctx, caller.Workspace, q.Domain); err != nil {
-		return page, err
+	for i, text := range q.Domain {
+		if q.Domain[i], err = s.domainID(ctx, caller.Workspace, text); err != nil {
+			return page, err
+		}
 	}
 	q.domains = caller.DomainIDs
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
@@ -89,7 +98,7 @@ const nowhere = "00000000-0000-0000-0000-000000000000"
 
 // domainID returns the id of a domain that is named by it or by its name. One that is not there has no messages.
 func (s *Service) domainID(ctx context.Context, ws space.ID, text string) (string, error) {
-	if text == "" || api.IsID(text) {
+	if api.IsID(text) {
 		return text, nil
 	}
 	d, err := s.domains.ByName(ctx, ws, address.AskedDomain(text))

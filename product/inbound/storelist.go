@@ -19,6 +19,29 @@ func (w *where) add(condition string, value any) {
 	w.conditions = append(w.conditions, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(w.args))))
 }
 
+// among adds that a column has one of the values, if there are any.
+func (w *where) among(column string, values []string) {
+	switch len(values) {
+	case 0:
+	case 1:
+		w.add(column+" = ?", values[0])
+	default:
+		w.add(column+" {in ?}", values)
+	}
+}
+
+// contains adds that the condition holds for one of the texts, if there are any.
+func (w *where) contains(condition string, texts []string) {
+	var choices []string
+	for _, text := range texts {
+		w.args = append(w.args, db.Contains(text))
+		choices = append(choices, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(w.args))))
+	}
+	if len(choices) > 0 {
+		w.conditions = append(w.conditions, "("+strings.Join(choices, " OR ")+")")
+	}
+}
+
 func (w *where) text() string { return strings.Join(w.conditions, " AND ") }
 
 func (q listQuery) where(ws space.ID) *where {
@@ -27,15 +50,9 @@ func (q listQuery) where(ws space.ID) *where {
 	if len(q.domains) > 0 {
 		w.add("domain_id {in ?}", q.domains)
 	}
-	if q.Domain != "" {
-		w.add("domain_id = ?", q.Domain)
-	}
-	if q.To != "" {
-		w.add(`COALESCE(to_text, LOWER(addresses)) LIKE ? ESCAPE '\'`, db.Contains(q.To))
-	}
-	if q.From != "" {
-		w.add(`COALESCE(from_text, LOWER(sender)) LIKE ? ESCAPE '\'`, db.Contains(q.From))
-	}
+	w.among("domain_id", q.Domain)
+	w.contains(`COALESCE(to_text, LOWER(addresses)) LIKE ? ESCAPE '\'`, q.To)
+	w.contains(`COALESCE(from_text, LOWER(sender)) LIKE ? ESCAPE '\'`, q.From)
 	if q.Search != "" {
 		w.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
 	}

@@ -23,7 +23,7 @@ func TestWhatIsAskedWrongIsNamed(t *testing.T) {
 		{"/stats/top?start=2024-01-01T00:00:00Z&end=2026-01-01T00:00:00Z", "end"},
 		{"/stats/timeseries?interval=minute", "interval"}, {"/stats/timeseries?interval=hour&days=15", "interval"}, {"/stats/timeseries?metrics=delivered,happy", "metrics"},
 		{"/stats/timeseries?timezone=Mars/Olympus", "timezone"}, {"/stats/timeseries?timezone=Local", "timezone"}, {"/stats/daily?timezone=../../etc/passwd", "timezone"},
-		{"/stats/deliverability?domain_id=acme.test", "domain_id"}, {"/stats/top?tag=welcome", "tag"},
+		{"/stats/deliverability?domain_id=acme.test", "domain_id"}, {"/stats/top?tag=welcome", "tag"}, {"/stats/top?tag=a:b,c:d", "tag"},
 		{"/stats/top?tag=a:b&domain_id=" + in.DomainID, "tag"},
 		{"/stats/overview?domain_id=" + strings.Repeat(in.DomainID+",", 101), "domain_id"},
 	} {

@@ -30,7 +30,7 @@ type query struct {
 	Tenant    []string  `query:"managed_tenant_id" doc:"Only mail of these managed customers."`
 	Broadcast []string  `query:"broadcast_id" doc:"Only mail of these broadcasts."`
 	Template  []string  `query:"template_id" doc:"Only mail made from these templates."`
-	Tag       string    `query:"tag" doc:"Only mail with this tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room." example:"category:welcome"`
+	Tag       []string  `query:"tag" doc:"Only mail with this one tag, as name:value. The first 100 tags of a workspace are counted, and the first 1,000 values of each; what is not seen for 31 days makes room." example:"category:welcome"`
 }
 
 // period is a time, in whole quarters of an hour.
@@ -122,8 +122,11 @@ func (q query) facets(caller api.Caller) ([]facet, error) {
 			facets = append(facets, filter.of(strings.ToLower(id)))
 		}
 	}
-	if q.Tag != "" {
-		name, value, ok := strings.Cut(q.Tag, ":")
+	if len(q.Tag) > 1 {
+		return nil, api.Invalid("tag", "Ask for one tag at a time: mail with several would be counted several times.")
+	}
+	if len(q.Tag) == 1 {
+		name, value, ok := strings.Cut(q.Tag[0], ":")
 		if !ok {
 			return nil, api.Invalid("tag", "Must be name:value.")
 		}
