@@ -163,14 +163,14 @@ type GetAudienceContactsExportParams struct {
 	Before string
 	// desc (newest first) or asc.
 	Order string
-	// Only contacts on this list, whatever they said to it.
-	ListID string
+	// Only contacts on one of these lists, whatever they said to it.
+	ListID []string
 	// The same as list_id.
-	AudienceID string
-	// Only contacts in this segment.
-	SegmentID string
-	// Only contacts that get mail about this topic.
-	TopicID string
+	AudienceID []string
+	// Only contacts in one of these segments.
+	SegmentID []string
+	// Only contacts that get mail about one of these topics.
+	TopicID []string
 	// One or more addresses, in any spelling.
 	Email []string
 	// subscribed, unsubscribed, pending, bounced or complained.
@@ -191,10 +191,10 @@ func (p GetAudienceContactsExportParams) values() url.Values {
 	q.text("after", p.After)
 	q.text("before", p.Before)
 	q.text("order", p.Order)
-	q.text("list_id", p.ListID)
-	q.text("audience_id", p.AudienceID)
-	q.text("segment_id", p.SegmentID)
-	q.text("topic_id", p.TopicID)
+	q.texts("list_id", p.ListID)
+	q.texts("audience_id", p.AudienceID)
+	q.texts("segment_id", p.SegmentID)
+	q.texts("topic_id", p.TopicID)
 	q.texts("email", p.Email)
 	q.texts("status", p.Status)
 	q.text("search", p.Search)
@@ -247,14 +247,14 @@ type ListAudienceContactsParams struct {
 	Before string
 	// desc (newest first) or asc.
 	Order string
-	// Only contacts on this list, whatever they said to it.
-	ListID string
+	// Only contacts on one of these lists, whatever they said to it.
+	ListID []string
 	// The same as list_id.
-	AudienceID string
-	// Only contacts in this segment.
-	SegmentID string
-	// Only contacts that get mail about this topic.
-	TopicID string
+	AudienceID []string
+	// Only contacts in one of these segments.
+	SegmentID []string
+	// Only contacts that get mail about one of these topics.
+	TopicID []string
 	// One or more addresses, in any spelling.
 	Email []string
 	// subscribed, unsubscribed, pending, bounced or complained.
@@ -275,10 +275,10 @@ func (p ListAudienceContactsParams) values() url.Values {
 	q.text("after", p.After)
 	q.text("before", p.Before)
 	q.text("order", p.Order)
-	q.text("list_id", p.ListID)
-	q.text("audience_id", p.AudienceID)
-	q.text("segment_id", p.SegmentID)
-	q.text("topic_id", p.TopicID)
+	q.texts("list_id", p.ListID)
+	q.texts("audience_id", p.AudienceID)
+	q.texts("segment_id", p.SegmentID)
+	q.texts("topic_id", p.TopicID)
 	q.texts("email", p.Email)
 	q.texts("status", p.Status)
 	q.text("search", p.Search)

@@ -262,14 +262,14 @@ type ListContactsParams struct {
 	Before string
 	// desc (newest first) or asc.
 	Order string
-	// Only contacts on this list, whatever they said to it.
-	ListID string
+	// Only contacts on one of these lists, whatever they said to it.
+	ListID []string
 	// The same as list_id.
-	AudienceID string
-	// Only contacts in this segment.
-	SegmentID string
-	// Only contacts that get mail about this topic.
-	TopicID string
+	AudienceID []string
+	// Only contacts in one of these segments.
+	SegmentID []string
+	// Only contacts that get mail about one of these topics.
+	TopicID []string
 	// One or more addresses, in any spelling.
 	Email []string
 	// subscribed, unsubscribed, pending, bounced or complained.
@@ -290,10 +290,10 @@ func (p ListContactsParams) values() url.Values {
 	q.text("after", p.After)
 	q.text("before", p.Before)
 	q.text("order", p.Order)
-	q.text("list_id", p.ListID)
-	q.text("audience_id", p.AudienceID)
-	q.text("segment_id", p.SegmentID)
-	q.text("topic_id", p.TopicID)
+	q.texts("list_id", p.ListID)
+	q.texts("audience_id", p.AudienceID)
+	q.texts("segment_id", p.SegmentID)
+	q.texts("topic_id", p.TopicID)
 	q.texts("email", p.Email)
 	q.texts("status", p.Status)
 	q.text("search", p.Search)

@@ -115,8 +115,8 @@ func (s *Service) handleAudienceContacts(ctx context.Context, caller api.Caller,
 		return page, err
 	}
 	q := r.contactQuery
-	if q.ListID = r.ID; segment {
-		q.ListID, q.SegmentID = "", r.ID
+	if q.ListID = []string{r.ID}; segment {
+		q.ListID, q.AudienceID, q.SegmentID = nil, nil, []string{r.ID}
 	}
 	return s.list(ctx, caller.Workspace, q)
 }

@@ -42,7 +42,7 @@ func (s *Service) handleSegmentContacts(ctx context.Context, caller api.Caller, 
 	api.PageQuery
 	Search string `query:"search" doc:"Words of the address and of the name; the last may be the beginning of one." example:"ann exam"`
 }) (api.Page[contactRecord], error) {
-	return s.list(ctx, caller.Workspace, contactQuery{PageQuery: r.PageQuery, SegmentID: r.ID, Search: r.Search})
+	return s.list(ctx, caller.Workspace, contactQuery{PageQuery: r.PageQuery, SegmentID: []string{r.ID}, Search: r.Search})
 }
 
 type segmentContacts struct {

@@ -15,10 +15,10 @@ import (
 // contactQuery are the filters of a list of contacts.
 type contactQuery struct {
 	api.PageQuery
-	ListID     string    `query:"list_id" doc:"Only contacts on this list, whatever they said to it."`
-	AudienceID string    `query:"audience_id" doc:"The same as list_id."`
-	SegmentID  string    `query:"segment_id" doc:"Only contacts in this segment."`
-	TopicID    string    `query:"topic_id" doc:"Only contacts that get mail about this topic."`
+	ListID     []string  `query:"list_id" doc:"Only contacts on one of these lists, whatever they said to it."`
+	AudienceID []string  `query:"audience_id" doc:"The same as list_id."`
+	SegmentID  []string  `query:"segment_id" doc:"Only contacts in one of these segments."`
+	TopicID    []string  `query:"topic_id" doc:"Only contacts that get mail about one of these topics."`
 	Email      []string  `query:"email" doc:"One or more addresses, in any spelling." example:"ann@example.net"`
 	Status     []string  `query:"status" doc:"subscribed, unsubscribed, pending, bounced or complained." example:"subscribed"`
 	Search     string    `query:"search" doc:"Words of the address and of the name; the last may be the beginning of one." example:"ann exam"`
@@ -41,6 +41,8 @@ func (q contactQuery) beyond() (number int64, ok bool) {
 }
 
 const (
+	// maxChoices bounds the lists, segments and topics of which one is enough: each asks a question about every contact.
+	maxChoices = 20
 	// maxCounted is the largest audience in which matches of a filter are counted for each page.
 	maxCounted = 20_000
 	// rareOneIn is how many contacts there must be for each in a segment before it is better collected than come across.
@@ -64,8 +66,13 @@ func (q *contactQuery) check() error {
 		}
 		q.Email[i] = to.Key()
 	}
-	if q.ListID == "" {
+	if len(q.ListID) == 0 {
 		q.ListID = q.AudienceID
+	}
+	for name, ids := range map[string][]string{"list_id": q.ListID, "segment_id": q.SegmentID, "topic_id": q.TopicID} {
+		if len(ids) > maxChoices {
+			wrong.Add(name, fmt.Sprintf("Must have at most %d values.", maxChoices))
+		}
 	}
 	if err := wrong.Err(); err != nil {
 		return err

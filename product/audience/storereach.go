@@ -81,31 +81,68 @@ func (r *reach) search(tx *db.Tx, q contactQuery) {
 		"{between "+searchIndex+" "+r.Argument(from.UnixMicro())+" "+r.Argument(until.UnixMicro())+"}")
 }
 
-// membership narrows the question to a list, a segment and a topic.
+// membership narrows the question to lists, segments and topics; of several, one is enough.
 func (r *reach) membership(tx *db.Tx, known schema, q contactQuery) error {
-	if q.ListID != "" {
-		l, err := known.listByID(q.ListID)
-		if err != nil {
-			return err
-		}
-		r.onList(l)
+	if err := r.onLists(known, q.ListID); err != nil {
+		return err
 	}
-	if q.SegmentID != "" {
-		g, ok := known.Segments[q.SegmentID]
-		if !ok {
-			return ErrSegmentNotFound
-		}
-		if err := r.inSegment(tx, known, q.SegmentID, g); err != nil {
-			return err
-		}
+	if err := r.inSegments(tx, known, q.SegmentID); err != nil {
+		return err
 	}
-	if q.TopicID != "" {
-		t, ok := known.Topics[q.TopicID]
+	var topics []string
+	for _, id := range q.TopicID {
+		t, ok := known.Topics[id]
 		if !ok {
 			return ErrTopicNotFound
 		}
-		r.conditions = append(r.conditions, r.Topic(t, true))
+		topics = append(topics, r.Topic(t, true))
 	}
+	r.either(topics)
+	return nil
+}
+
+// either adds that one of the conditions holds, if there are any.
+func (r *reach) either(conditions []string) {
+	if len(conditions) > 0 {
+		r.conditions = append(r.conditions, "("+strings.Join(conditions, " OR ")+")")
+	}
+}
+
+func (r *reach) onLists(known schema, ids []string) error {
+	lists, numbers := make([]List, len(ids)), make([]int64, len(ids))
+	for i, id := range ids {
+		l, err := known.listByID(id)
+		if err != nil {
+			return err
+		}
+		lists[i], numbers[i] = l, l.Number
+	}
+	switch len(lists) {
+	case 0:
+	case 1:
+		r.onList(lists[0])
+	default:
+		r.conditions = append(r.conditions, "EXISTS (SELECT 1 FROM list_contact WHERE list_contact.contact = contact.number AND list {in "+r.Argument(numbers)+"})")
+	}
+	return nil
+}
+
+func (r *reach) inSegments(tx *db.Tx, known schema, ids []string) error {
+	segments, conditions := make([]*filter.Segment, len(ids)), make([]string, len(ids))
+	for i, id := range ids {
+		g, ok := known.Segments[id]
+		if !ok {
+			return ErrSegmentNotFound
+		}
+		segments[i] = g
+	}
+	if len(segments) == 1 {
+		return r.inSegment(tx, known, ids[0], segments[0])
+	}
+	for i, g := range segments {
+		conditions[i] = r.Segment(g)
+	}
+	r.either(conditions)
 	return nil
 }
 

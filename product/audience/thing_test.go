@@ -256,3 +256,40 @@ func TestContactsAreListedByWhatTheyAre(t *testing.T) {
 		}
 	})
 }
+
+func TestOfSeveralListsSegmentsOrTopicsOneIsEnough(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		out := fields{"default_subscription": "opt_out"}
+		first, second := h.made("/audience/lists", "A", nil), h.made("/audience/lists", "B", nil)
+		quiet, silent := h.made("/topics", "Quiet", out), h.made("/topics", "Silent", out)
+		opted := func(topic string) []fields { return []fields{{"id": topic, "subscription": "opt_in"}} }
+		h.contact("ann@example.net", fields{"list_id": first, "topics": opted(quiet)})
+		h.contact("bob@example.net", fields{"list_id": second})
+		h.contact("eve@example.net", fields{"topics": opted(silent)})
+		h.contact("joe@example.net", nil)
+		segment := func(address string) string {
+			return h.made("/segments", address, fields{"filter": rule("email", "eq", address)})
+		}
+		bobs, eves := segment("bob@example.net"), segment("eve@example.net")
+		for query, want := range map[string]string{
+			"list_id=" + first + "," + second:                 "bob@example.net ann@example.net",
+			"list_id=" + first + "&list_id=" + second:         "bob@example.net ann@example.net",
+			"list_id=" + first + "," + second + "&search=bob": "bob@example.net",
+			"segment_id=" + bobs + "," + eves:                 "eve@example.net bob@example.net",
+			"segment_id=" + bobs + "," + eves + "&limit=1":    "eve@example.net",
+			"topic_id=" + quiet + "," + silent:                "eve@example.net ann@example.net",
+			"topic_id=" + quiet + "&list_id=" + first:         "ann@example.net",
+			"topic_id=" + quiet + "&list_id=" + second:        "",
+		} {
+			if got := h.must(200, "GET", "/contacts?"+query, nil).Column("email"); got != want {
+				t.Errorf("%s: %s", query, got)
+			}
+		}
+		if got := h.must(200, "GET", "/contacts?list_id="+first+","+second, nil).Pick("total"); got != "[2]" {
+			t.Errorf("in all: %s", got)
+		}
+		h.must(404, "GET", "/contacts?list_id="+first+","+nobody, nil)
+		h.must(400, "GET", "/contacts?list_id="+strings.Repeat(first+",", 20)+second, nil)
+	})
+}
