@@ -69,14 +69,6 @@ type Automation struct {
 	CreatedAt, UpdatedAt, ArchivedAt time.Time
 }
 
-// draftNumber is the version that the draft is, or would be once it is published.
-func (a Automation) draftNumber() int64 {
-	if a.DraftChanged {
-		return a.Latest + 1
-	}
-	return a.Published
-}
-
 // Version is a definition as it was published.
 type Version struct {
 	ID             string

@@ -99,18 +99,18 @@ func (t *trial) prepare(tx *db.Tx, caller api.Caller, id string, body trialBody,
 	if err != nil {
 		return err
 	}
-	definition, version := a.Draft, a.draftNumber()
+	definition := a.Draft
 	if body.Version.number > 0 {
 		v, err := findVersion(tx, a.ID, body.Version.number)
 		if err != nil {
 			return err
 		}
-		definition, version = v.Definition, v.Number
+		definition = v.Definition
 	}
 	if t.graph, err = t.service.validate(tx, a.Workspace, definition); err != nil {
 		return err
 	}
-	t.run = Run{ID: RunID(t.service.world.NewID()), Workspace: a.Workspace, Automation: a.ID, Version: version, Status: Running, Test: true, Simulated: caller.Test,
+	t.run = Run{ID: RunID(t.service.world.NewID()), Workspace: a.Workspace, Automation: a.ID, Version: body.Version.number, Status: Running, Test: true, Simulated: caller.Test,
 		Email: said.Email, Cause: cause{Type: "test", EventName: entrance(t.graph).Config.EventName}, Payload: said.Payload, Step: entrance(t.graph).Key, StartedAt: tx.Now()}
 	t.contact = orEmpty(body.Contact)
 	if name := first(said.ContactID, said.Email); name != "" {

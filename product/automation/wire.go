@@ -61,7 +61,7 @@ func newRow(a Automation, shown flow.Definition, counts map[tallyKey]int64) Row 
 		r.Published = &a.Published
 	}
 	if a.DraftChanged {
-		next := a.draftNumber()
+		next := a.Latest + 1
 		r.DraftNumber = &next
 	}
 	for _, step := range shown.Steps {
