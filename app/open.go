@@ -108,11 +108,10 @@ func (s Storage) Open(ctx context.Context, w world.World) (Stores, error) {
 		return Stores{}, err
 	}
 	keys := seal.NewKeyring(secret, previous...)
-	if err := prepare(ctx, w, d); err != nil {
-		d.Close()
-		return Stores{}, err
+	if err = prepare(ctx, w, d); err == nil {
+		err = ownSecret(reseal.Check(ctx, d, keys, sealed()))
 	}
-	if err := ownSecret(reseal.Check(ctx, d, keys, sealed())); err != nil {
+	if err != nil {
 		d.Close()
 		return Stores{}, err
 	}

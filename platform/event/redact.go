@@ -10,9 +10,5 @@ import (
 // Redact takes the facts out of events that happened to a subject before a moment: those about one recipient and those about no
 // recipient in particular. That something happened stays; who it happened to does not. It returns the ids of the events.
 func Redact(tx *db.Tx, ws space.ID, subject, recipient string, before time.Time) ([]string, error) {
-	return db.All(tx, db.Value[string], `
-		UPDATE event SET recipient = NULL, data = '{}'
-		WHERE subject_id = $1 AND workspace_id = $2 AND (recipient IS NULL OR recipient = $3) AND occurred_at < $4
-			AND (recipient IS NOT NULL OR data <> '{}')
-		RETURNING id`, subject, ws, recipient, before)
+	return updateRedacted(tx, ws, subject, recipient, before)
 }

@@ -3,6 +3,7 @@ package event
 import (
 	"errors"
 	"math"
+	"time"
 
 	"postrider/platform/db"
 	"postrider/platform/space"
@@ -216,4 +217,13 @@ func shiftTransactions(tx *db.Tx, by int64) error {
 	}
 	_, err := tx.Exec(`UPDATE event_follower SET tx_id = tx_id - $1 WHERE tx_id > $2`, by, beginning.txID)
 	return err
+}
+
+// updateRedacted leaves alone what has no facts any more.
+func updateRedacted(tx *db.Tx, ws space.ID, subject, recipient string, before time.Time) ([]string, error) {
+	return db.All(tx, db.Value[string], `
+		UPDATE event SET recipient = NULL, data = '{}'
+		WHERE subject_id = $1 AND workspace_id = $2 AND (recipient IS NULL OR recipient = $3) AND occurred_at < $4
+			AND (recipient IS NOT NULL OR data <> '{}')
+		RETURNING id`, subject, ws, recipient, before)
 }

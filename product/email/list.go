@@ -16,7 +16,7 @@ import (
 // maxPage is the largest page of emails.
 const maxPage = 200
 
-// maxChoices bounds the alternatives of a filter: each is looked for in every email that is not found by its words.
+// maxChoices bounds the alternatives of a filter: for each that people typed the word index is asked once more.
 const maxChoices = 100
 
 // listQuery are the filters and the place of a page of emails.
