@@ -64,17 +64,19 @@ const noDoor = "127.0.0.1:no-such-port"
 func TestAWrongConfigurationNamesTheKeyTheValueAndTheFix(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		`domian = "mail.example.org"`:             "the key domian is not known; did you mean domain?",
-		`smtp-port = "twenty-five"`:               `smtp-port = "twenty-five": must be a whole number, without quotes`,
-		`customer-hosts = "yes"`:                  `customer-hosts = "yes": must be true or false, without quotes`,
-		`http = 8025`:                             "http = 8025: must be a text in quotes",
-		`roles = ["api", "wroker"]`:               "roles = [api wroker]: each must be one of api, smtp, mx, worker",
-		`spam-engine = "clever"`:                  `spam-engine = "clever": must be one of builtin, rspamd, spamassassin`,
-		"domain = \"mail.example.org\"\nhttp = ":  "line 2",
-		`domain = "http://mail.example.org"`:      "--domain http://mail.example.org: must be a host name",
-		`proxies = ["10.0.0.0"]`:                  "--proxies 10.0.0.0: must be a network such as 10.0.0.0/8",
-		`base-url = "mail.example.org"`:           "--base-url mail.example.org: must be an address without a path, such as https://mail.example.org",
-		`base-url = "https://mail.example.org#a"`: "--base-url https://mail.example.org#a: must be an address without a path",
+		`domian = "mail.example.org"`:            "the key domian is not known; did you mean domain?",
+		`smtp-port = "twenty-five"`:              `smtp-port = "twenty-five": must be a whole number, without quotes`,
+		`customer-hosts = "yes"`:                 `customer-hosts = "yes": must be true or false, without quotes`,
+		`http = 8025`:                            "http = 8025: must be a text in quotes",
+		`roles = ["api", "wroker"]`:              "roles = [api wroker]: each must be one of api, smtp, mx, worker",
+		`spam-engine = "clever"`:                 `spam-engine = "clever": must be one of builtin, rspamd, spamassassin`,
+		"domain = \"mail.example.org\"\nhttp = ": "line 2",
+		`domain = "http://mail.example.org"`:     "--domain http://mail.example.org: must be a host name",
+		`proxies = ["10.0.0.0"]`:                 "--proxies 10.0.0.0: must be a network such as 10.0.0.0/8",
+		`some_thing = "b"`:                       "the key some_thing is not known",
+		"base-url = \"https://a.example\"\nbase_url = \"https://b.example\"\n": "the keys base-url and base_url are the same; keep one of them",
+		`base-url = "mail.example.org"`:                                        "--base-url mail.example.org: must be an address without a path, such as https://mail.example.org",
+		`base-url = "https://mail.example.org#a"`:                              "--base-url https://mail.example.org#a: must be an address without a path",
 	} {
 		file := filepath.Join(t.TempDir(), "postrider.toml")
 		if err := os.WriteFile(file, []byte(content+"\n"), 0o600); err != nil {

@@ -38,6 +38,12 @@ func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
 		{[]string{"--acme-ca", "letsencrypt"}, "--acme-ca letsencrypt: must be the address of a directory"},
 		{[]string{"--smtp-port", "0"}, "--smtp-port 0: must be a port"},
 		{[]string{"--resolver-validates"}, "--resolver-validates goes with --resolver"},
+		{[]string{"--resolver", "nonsense"}, "--resolver nonsense: must be host:port, such as 127.0.0.1:53"},
+		{[]string{"--resolver", "127.0.0.1"}, "--resolver 127.0.0.1: must be host:port, such as 127.0.0.1:53"},
+		{[]string{"--resolver", "127.0.0.1:dns"}, "--resolver 127.0.0.1:dns: must be host:port, such as 127.0.0.1:53"},
+		{[]string{"--cloudflare-url", "cloudflare"}, "--cloudflare-url cloudflare: must be an address such as https://api.cloudflare.com/client/v4"},
+		{[]string{"--probe", "big provider"}, "--probe big provider: must be a domain, such as gmail.com"},
+		{[]string{"--blocklists", "zen spamhaus"}, "--blocklists zen spamhaus: must be names of DNS zones, such as zen.spamhaus.org"},
 	} {
 		data := filepath.Join(t.TempDir(), "data")
 		_, stderr, err := run(t, append([]string{"serve", "--data", data, "--mx", noDoor}, c.args...)...)

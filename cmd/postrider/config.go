@@ -33,13 +33,14 @@ func readPath(ctx *kong.DecodeContext, target reflect.Value) error {
 // configuration lets a TOML file answer for flags that were neither given nor set in the environment. Its keys are the names of the
 // flags, with - or _ between words.
 type configuration struct {
-	file   string
-	values map[string]any // by the name of the flag
+	file    string
+	values  map[string]any    // by the name of the flag
+	written map[string]string // the key as the file has it, by the name of the flag
 }
 
 // readConfig reads the file of --config.
 func readConfig(r io.Reader) (kong.Resolver, error) {
-	c := configuration{file: "the configuration file", values: map[string]any{}}
+	c := configuration{file: "the configuration file", values: map[string]any{}, written: map[string]string{}}
 	if file, ok := r.(*os.File); ok {
 		c.file = file.Name()
 	}
@@ -51,8 +52,12 @@ func readConfig(r io.Reader) (kong.Resolver, error) {
 		}
 		return nil, usage{fmt.Errorf("%s: %w", c.file, err)}
 	}
-	for name, value := range raw {
-		c.values[strings.ReplaceAll(name, "_", "-")] = value
+	for _, key := range slices.Sorted(maps.Keys(raw)) {
+		name := strings.ReplaceAll(key, "_", "-")
+		if other, twice := c.written[name]; twice {
+			return nil, usage{fmt.Errorf("%s: the keys %s and %s are the same; keep one of them", c.file, other, key)}
+		}
+		c.values[name], c.written[name] = raw[key], key
 	}
 	return c, nil
 }
@@ -80,7 +85,7 @@ func (c configuration) Validate(app *kong.Application) error {
 	for _, name := range slices.Sorted(maps.Keys(c.values)) {
 		flag, known := flags[name]
 		if !known {
-			return usage{fmt.Errorf("%s: the key %s is not known%s", c.file, name, suggestion(name, slices.Collect(maps.Keys(flags))))}
+			return usage{fmt.Errorf("%s: the key %s is not known%s", c.file, c.written[name], suggestion(name, slices.Collect(maps.Keys(flags))))}
 		}
 		if err := c.check(flag, c.values[name]); err != nil {
 			return err

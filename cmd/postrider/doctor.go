@@ -9,7 +9,6 @@ import (
 
 	"postrider/app/doctor"
 	"postrider/mail/standing"
-	"postrider/world"
 )
 
 // doctorCommand looks for the reasons why mail would not arrive.
@@ -31,8 +30,8 @@ var errSick = errors.New("something keeps mail from arriving; see above")
 // Run prints every finding, and fails if one of them is serious.
 func (c doctorCommand) Run(ctx context.Context) error {
 	w := quietWorld()
-	if c.Resolver != "" {
-		w.Resolver = world.NewResolver([]string{c.Resolver})
+	if err := askAt(&w, c.Resolver); err != nil {
+		return err
 	}
 	if !isHostname(c.Domain) {
 		return mistake("domain", c.Domain, hostFix)

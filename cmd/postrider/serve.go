@@ -117,13 +117,14 @@ func (c serveCommand) Run(ctx context.Context) error {
 		return errClockRefused
 	}
 	w := realWorld(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level(c.Verbose)})), c.ClockFile)
-	switch {
-	case c.Resolver == "" && c.ResolverValidates:
+	if c.Resolver == "" && c.ResolverValidates {
 		return errWhichResolver
-	case c.ResolverValidates:
+	}
+	if err := askAt(&w, c.Resolver); err != nil {
+		return err
+	}
+	if c.ResolverValidates {
 		w.Resolver = world.NewTrustedResolver([]string{c.Resolver})
-	case c.Resolver != "":
-		w.Resolver = world.NewResolver([]string{c.Resolver})
 	}
 	if err := c.checkNames(); err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 
 	"postrider/app/install"
 	"postrider/mail/standing"
-	"postrider/world"
 )
 
 // setupCommand makes a server of a machine.
@@ -65,8 +64,8 @@ func (c setupCommand) Run(ctx context.Context) error {
 		return err
 	}
 	w := quietWorld()
-	if c.Resolver != "" {
-		w.Resolver = world.NewResolver([]string{c.Resolver})
+	if err := askAt(&w, c.Resolver); err != nil {
+		return err
 	}
 	report := setupReport{Hostname: site.Hostname, Domain: site.Domain, Complete: true, Files: []setupFile{}}
 	for _, addr := range site.Addresses {
