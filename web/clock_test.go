@@ -71,3 +71,36 @@ func TestChartsCountDaysByTheClockOfTheVisitor(t *testing.T) {
 		}
 	}
 }
+
+func TestTilesCountTheDaysOfTheChartBesideThem(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	now := in.Clock.Now().UTC()
+	in.Clock.Advance(now.Truncate(24 * time.Hour).Add(44 * time.Hour).Sub(now)) // eight in the evening
+	in.Send("ada@example.net")
+	in.Deliver()
+	in.CatchUp(in.App.Followers())
+	in.Clock.Advance(29*24*time.Hour + 13*time.Hour) // thirty days later, at nine in the morning
+	in.Send("bounce@sandbox.test")
+	in.Send("ada@example.net")
+	in.Deliver()
+	in.CatchUp(in.App.Followers())
+	owner := signedIn(t, in, api.Owner)
+	for zone, delivered := range map[string][2]string{"UTC": {"1 email<", "50.0%"}, "Pacific/Kiritimati": {"2 emails<", "66.7%"}, "Pacific/Pago_Pago": {"2 emails<", "66.7%"}} {
+		if saved := owner.submit("/you", url.Values{"name": {"Ada"}, "timezone": {zone}}); saved.Code != http.StatusSeeOther {
+			t.Fatalf("%d %s", saved.Code, said(saved))
+		}
+		page := main(owner.open(""))
+		for _, want := range []string{delivered[0], `<span>Delivered</span><b class="num">` + delivered[1], "</i>" + delivered[0][:1] + " delivered", "</i>1 bounced"} {
+			if !strings.Contains(page, want) {
+				t.Errorf("the overview in %s does not say %q: %s", zone, want, page)
+			}
+		}
+		statistics := main(owner.open("/stats"))
+		for _, want := range []string{`<span>Delivered</span><b class="num">` + delivered[1], "</i>" + delivered[0][:1] + " delivered", "example.net"} {
+			if !strings.Contains(statistics, want) {
+				t.Errorf("the statistics in %s do not say %q: %s", zone, want, statistics)
+			}
+		}
+	}
+}

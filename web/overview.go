@@ -58,11 +58,12 @@ func overview(v *visit) error {
 	p := overviewPage{shell: v.shell("Overview", "overview")}
 	var month statsOverview
 	if v.can("analytics:read") {
-		if err := v.get("/v1/stats/overview", url.Values{"days": {"30"}}, &month); err != nil {
+		days := v.lastDays(30)
+		if err := v.get("/v1/stats/overview", days, &month); err != nil {
 			return err
 		}
 		p.Tiles = v.tiles(month)
-		chart, err := v.dailyChart()
+		chart, err := v.dailyChart(days)
 		if err != nil {
 			return err
 		}
@@ -91,14 +92,7 @@ func overview(v *visit) error {
 }
 
 func (v *visit) tiles(month statsOverview) []tile {
-	more := month.Totals.Accepted - month.Previous.Accepted
-	compared := v.number(more) + " more than the 30 days before"
-	switch {
-	case more < 0:
-		compared = v.number(-more) + " fewer than the 30 days before"
-	case more == 0:
-		compared = "As many as in the 30 days before"
-	}
+	compared := v.compared(month.Totals.Accepted, month.Previous.Accepted, "the 30 days before")
 	return []tile{
 		{"", "Accepted", v.number(month.Totals.Accepted), compared, v.link("emails")},
 		{"delivered", "Delivered", v.percent(month.Rates.Delivery), v.plural(month.Totals.Delivered, "email", "emails"), v.link("emails") + "?status=delivered"},
@@ -107,18 +101,35 @@ func (v *visit) tiles(month statsOverview) []tile {
 	}
 }
 
+// lastDays asks for the last days of the visitor, today included: what is counted for one part of a page is counted for all.
+func (v *visit) lastDays(days int) url.Values {
+	today := v.now.In(v.zone())
+	return url.Values{"start": {dayBegins(today, 1-days).Format(time.RFC3339)}, "end": {dayBegins(today, 1).Format(time.RFC3339)}}
+}
+
+// dayBegins is the first moment of a day that is some days later. Where clocks are put forward at midnight, that is one o'clock.
+func dayBegins(day time.Time, later int) time.Time {
+	noon := time.Date(day.Year(), day.Month(), day.Day()+later, 12, 0, 0, 0, day.Location())
+	begins := time.Date(noon.Year(), noon.Month(), noon.Day(), 0, 0, 0, 0, day.Location())
+	if begins.Day() != noon.Day() {
+		_, begins = begins.ZoneBounds()
+	}
+	return begins.UTC()
+}
+
 // dailyChart draws what was delivered and bounced, day by day.
-func (v *visit) dailyChart() (bars, error) {
+func (v *visit) dailyChart(days url.Values) (bars, error) {
 	var daily struct {
 		Data []struct {
 			Date string
 			totals
 		}
 	}
-	if err := v.get("/v1/stats/daily", url.Values{"days": {"30"}, "timezone": {v.zone().String()}}, &daily); err != nil {
+	asked := add(url.Values{"timezone": {v.zone().String()}}, map[string]string{"start": days.Get("start"), "end": days.Get("end")})
+	if err := v.get("/v1/stats/daily", asked, &daily); err != nil {
 		return bars{}, err
 	}
-	var days []barDay
+	var drawn []barDay
 	all := make([]int64, 3)
 	for _, day := range daily.Data {
 		label := day.Date
@@ -126,12 +137,12 @@ func (v *visit) dailyChart() (bars, error) {
 			label = at.Format("2 Jan")
 		}
 		values := []int64{day.Delivered, day.Bounced, day.Failed}
-		days = append(days, barDay{label, values})
+		drawn = append(drawn, barDay{label, values})
 		for i, value := range values {
 			all[i] += value
 		}
 	}
-	return v.newBars("Mail by day", []series{{"delivered", "delivered", v.number(all[0])}, {"bounced", "bounced", v.number(all[1])}, {"failed", "failed", v.number(all[2])}}, days), nil
+	return v.newBars("Mail by day", []series{{"delivered", "delivered", v.number(all[0])}, {"bounced", "bounced", v.number(all[1])}, {"failed", "failed", v.number(all[2])}}, drawn), nil
 }
 
 func (v *visit) topActions() ([]action, error) {

@@ -79,7 +79,7 @@ func showStatistics(v *visit) error {
 	}
 	p.Steps = choices(step, steps...)
 	p.Span = "the " + v.plural(int64(days), "day", "days") + " before"
-	query := add(url.Values{"days": {fmt.Sprint(days)}}, map[string]string{"domain_id": v.query("domain"), "tag": p.Tag})
+	query := add(v.lastDays(days), map[string]string{"domain_id": v.query("domain"), "tag": p.Tag})
 	if p.Domains, err = v.statsDomains(v.query("domain")); err != nil {
 		return err
 	}
