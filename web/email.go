@@ -1,9 +1,7 @@
 package web
 
 import (
-	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -22,10 +20,13 @@ type emailPage struct {
 	Took       string
 	Attempts   []attemptRow
 	Events     []eventRow
-	Raw        string
-	Facts      []fact
-	Why        *bounce
-	Shared     string
+	// Pager leads through the tab of attempts or of events; Drawn and More say on the first tab how many of all attempts it shows.
+	Pager       pager
+	Drawn, More string
+	Raw         string
+	Facts       []fact
+	Why         *bounce
+	Shared      string
 	// Zones tell when it goes out, by several clocks, as long as it can still be moved or cancelled; When is the time that the form
 	// to move it shows.
 	Zones   []string
@@ -93,11 +94,11 @@ func (v *visit) showEmail(p emailPage) error {
 	if err := v.get(apiPath("emails", id), nil, &p.Email); err != nil {
 		return err
 	}
-	var tried struct{ Data []attemptRecord }
-	if err := v.get(apiPath("emails", id, "attempts"), url.Values{"limit": {"50"}}, &tried); err != nil {
+	tried, err := v.attemptsFor(&p, id)
+	if err != nil {
 		return err
 	}
-	v.describe(&p, tried.Data)
+	v.describe(&p, tried)
 	if p.Tab == "events" {
 		if err := v.addEvents(&p, id); err != nil {
 			return err
@@ -115,7 +116,7 @@ func (v *visit) showEmail(p emailPage) error {
 	return v.show("emails/detail", p)
 }
 
-func (v *visit) describe(p *emailPage, tried []attemptRecord) {
+func (v *visit) describe(p *emailPage, tried attempts) {
 	e := p.Email
 	subject := visible(e.Subject)
 	if subject == "" {
@@ -129,7 +130,7 @@ func (v *visit) describe(p *emailPage, tried []attemptRecord) {
 	}
 	here := v.link("emails", e.ID)
 	for _, t := range []tab{{Name: "", Label: "Timeline"}, {Name: "preview", Label: "Preview"}, {Name: "source", Label: "Headers and source"},
-		{Name: "attempts", Label: "SMTP attempts", Count: fmt.Sprint(len(tried))}, {Name: "events", Label: "Webhook events"}} {
+		{Name: "attempts", Label: "SMTP attempts", Count: v.number(tried.all)}, {Name: "events", Label: "Webhook events"}} {
 		t.Href, t.Current = here, t.Name == p.Tab
 		if t.Name != "" {
 			t.Href += "?tab=" + t.Name
@@ -151,10 +152,18 @@ func (v *visit) describe(p *emailPage, tried []attemptRecord) {
 		t := e.Timeline[i]
 		p.Timeline = append(p.Timeline, happening{State: t.Status, Title: titleOf(t.Type, t.Status), Text: v.timely(visible(t.Message)), Recipient: t.Recipient, At: v.exact(t.OccurredAt)})
 	}
-	for _, a := range tried {
+	for _, a := range tried.read {
 		p.Attempts = append(p.Attempts, v.attemptRow(a))
 	}
-	p.Phases, p.Took = phases(e, tried)
+	if p.Tab == "" && len(tried.read) > 0 {
+		p.Phases, p.Took = phases(e, tried.read, tried.last)
+		if tried.all > maxPhases {
+			p.Drawn = "the first " + v.number(maxPhases) + " of " + v.number(tried.all) + " attempts"
+		}
+		if shown := int64(len(tried.read)); shown < tried.all {
+			p.More = "These are the first " + v.number(shown) + " of " + v.number(tried.all) + " attempts."
+		}
+	}
 	p.Facts = v.emailFacts(e)
 }
 

@@ -2,6 +2,8 @@ package web
 
 import (
 	"fmt"
+	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -50,6 +52,42 @@ type dialogueLine struct {
 	Text string
 }
 
+// attempts are those of an email that a tab shows, oldest first, with the number and the last of them all.
+type attempts struct {
+	read []attemptRecord
+	all  int64
+	last attemptRecord
+}
+
+// attemptsFor reads the attempts that the tab of the page shows: a page of them, or the first.
+func (v *visit) attemptsFor(p *emailPage, id string) (a attempts, err error) {
+	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
+	if p.Tab == "attempts" {
+		query = v.pageQuery()
+	}
+	var list listOf[attemptRecord]
+	if err := v.get(apiPath("emails", id, "attempts"), query, &list); err != nil {
+		return a, err
+	}
+	if a.read, a.all = list.Data, int64(len(list.Data)); list.Total != nil {
+		a.all = *list.Total
+	}
+	if p.Tab == "attempts" {
+		p.Pager = beside(v, list)
+	}
+	if len(a.read) > 0 {
+		a.last = a.read[len(a.read)-1]
+	}
+	if p.Tab == "" && list.HasMore {
+		var end listOf[attemptRecord]
+		err = v.get(apiPath("emails", id, "attempts"), url.Values{"limit": {"1"}, "offset": {strconv.FormatInt(a.all-1, 10)}}, &end)
+		if len(end.Data) > 0 {
+			a.last = end.Data[0]
+		}
+	}
+	return a, err
+}
+
 func (v *visit) attemptRow(a attemptRecord) attemptRow {
 	row := attemptRow{Number: a.Number, Outcome: a.Outcome, Host: a.MXHost, Where: a.MXIP, Response: visible(a.Response), Took: duration(time.Duration(a.DurationMS) * time.Millisecond),
 		At: v.exact(a.StartedAt)}
@@ -74,12 +112,12 @@ func (v *visit) attemptRow(a attemptRecord) attemptRow {
 	return row
 }
 
-// phases split the time to the first delivery into waiting and the attempts that were made.
-func phases(e emailDetail, tried []attemptRecord) ([]phase, string) {
-	if len(tried) == 0 {
-		return nil, ""
-	}
-	begin, end := e.CreatedAt, tried[len(tried)-1].FinishedAt
+// maxPhases is how many attempts are drawn: more would be lines too thin to tell apart.
+const maxPhases = 12
+
+// phases split the time to the end of the last attempt into waiting and the first of the attempts that were made.
+func phases(e emailDetail, tried []attemptRecord, lastTried attemptRecord) ([]phase, string) {
+	begin, end := e.CreatedAt, lastTried.FinishedAt
 	if e.ScheduledAt != nil && e.ScheduledAt.After(begin) {
 		begin = *e.ScheduledAt
 	}
@@ -95,7 +133,7 @@ func phases(e emailDetail, tried []attemptRecord) ([]phase, string) {
 		}
 	}
 	last := begin
-	for _, a := range tried[:min(len(tried), 12)] {
+	for _, a := range tried[:min(len(tried), maxPhases)] {
 		add("Waiting", "queued", last, a.StartedAt)
 		state := "delivered"
 		if a.Outcome != "accepted" && a.Outcome != "delivered" {

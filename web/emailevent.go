@@ -3,7 +3,6 @@ package web
 import (
 	"bytes"
 	"encoding/json"
-	"net/url"
 	"strings"
 	"time"
 )
@@ -20,20 +19,19 @@ type deliveryRow struct {
 }
 
 func (v *visit) addEvents(p *emailPage, id string) error {
-	var list struct {
-		Data []struct {
-			ID, Type, Recipient string
-			OccurredAt          time.Time `json:"occurred_at"`
-			Data                json.RawMessage
-			Deliveries          []struct {
-				ID, Status string
-				Attempts   int `json:"attempt_count"`
-			}
+	var list listOf[struct {
+		ID, Type, Recipient string
+		OccurredAt          time.Time `json:"occurred_at"`
+		Data                json.RawMessage
+		Deliveries          []struct {
+			ID, Status string
+			Attempts   int `json:"attempt_count"`
 		}
-	}
-	if err := v.get(apiPath("emails", id, "events"), url.Values{"limit": {"100"}}, &list); err != nil {
+	}]
+	if err := v.get(apiPath("emails", id, "events"), v.pageQuery(), &list); err != nil {
 		return err
 	}
+	p.Pager = beside(v, list)
 	for _, e := range list.Data {
 		row := eventRow{ID: e.ID, Type: e.Type, Recipient: e.Recipient, Data: indented(e.Data), At: v.exact(e.OccurredAt)}
 		for _, d := range e.Deliveries {
