@@ -1,8 +1,10 @@
 package web
 
 import (
+	"encoding/json"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -24,15 +26,16 @@ type connectionRow struct {
 	Since                        moment
 }
 
+// relayForm is a relay as its form has it: a port that is no number comes back as it was typed.
 type relayForm struct {
 	Host     string
-	Port     int
+	Port     json.Number
 	Security string
 	Username string
 }
 
 func (v *visit) connectionsPage() (connectionsPage, error) {
-	p := connectionsPage{shell: v.shell("Connections", "settings"), Tabs: v.settingsTabs("connections"), Relay: relayForm{Port: 587, Security: "starttls"}}
+	p := connectionsPage{shell: v.shell("Connections", "settings"), Tabs: v.settingsTabs("connections"), Relay: relayForm{Port: "587", Security: "starttls"}}
 	var list struct {
 		Data []struct {
 			ID, Name, Provider string
@@ -92,9 +95,9 @@ func removeConnection(v *visit) error {
 }
 
 func saveRelay(v *visit) error {
-	port, _ := strconv.Atoi(v.value("port")) // what is no number is refused by the API
-	form := relayForm{Host: v.value("host"), Port: port, Security: v.value("security"), Username: v.value("username")}
-	body := map[string]any{"host": form.Host, "port": form.Port, "security": form.Security, "username": form.Username}
+	form := relayForm{Host: v.value("host"), Port: json.Number(strings.TrimSpace(v.value("port"))), Security: v.value("security"), Username: v.value("username")}
+	port, _ := strconv.Atoi(form.Port.String()) // what is no number is refused by the API
+	body := map[string]any{"host": form.Host, "port": port, "security": form.Security, "username": form.Username}
 	if password := v.value("relay_password"); password != "" {
 		body["password"] = password
 	}

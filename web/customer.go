@@ -16,9 +16,10 @@ type customerPage struct {
 	Ways     []choice
 	Asked    customerForm
 	Domain   string
+	Reason   string
 	// Steps are what has to be done before the customer can be deleted.
 	Steps []step
-	// At is the form that was refused: "domain", "change" or "delete".
+	// At is the form that was refused: "domain", "change", "pause" or "delete".
 	At      string
 	Problem *problem
 }
@@ -108,7 +109,7 @@ func pauseCustomer(v *visit) error {
 		body, said = map[string]any{"status": "active"}, "Resumed. Its mail is accepted again."
 	}
 	if err := v.send(http.MethodPatch, apiPath("managed-tenants", v.path("id")), body, nil); err != nil {
-		return err
+		return v.refuseCustomer(err, "pause", func(p *customerPage) { p.Reason = v.value("reason") })
 	}
 	return v.redirect(v.link("customers", v.path("id")), said)
 }

@@ -74,6 +74,8 @@ func TestAFormThatIsRefusedComesBackAsItWasFilledIn(t *testing.T) {
 	broadcast := in.Must(http.StatusCreated, http.MethodPost, "/broadcasts", map[string]any{"name": "News", "subject": "News", "html": "<p>Hi</p>"}).Text("id")
 	in.VerifiedDomain(in.Workspace, "scheduled.test")
 	later := in.Must(http.StatusAccepted, http.MethodPost, "/emails", map[string]any{"from": "a@scheduled.test", "to": "ada@example.net", "subject": "Later", "text": "Hi", "scheduled_at": "in 3 days"}).Text("id")
+	customer := in.Must(http.StatusCreated, http.MethodPost, "/managed-tenants", map[string]any{"name": "Shop", "external_id": "shop"}).Text("id")
+	tooLong := strings.Repeat("x", 501)
 	for _, form := range []struct {
 		path   string
 		values url.Values
@@ -83,6 +85,8 @@ func TestAFormThatIsRefusedComesBackAsItWasFilledIn(t *testing.T) {
 		{"/broadcasts/" + broadcast + "/test", url.Values{"to": {"nobody at all"}, "back": {"review"}}, `name="to" value="nobody at all"`},
 		{"/settings/members/invite", url.Values{"email": {"nobody"}, "role": {"viewer"}}, `<option value="viewer" selected>`},
 		{"/settings/connections", url.Values{"name": {"Our account"}, "api_token": {""}}, `value="Our account"`},
+		{"/settings/relay", url.Values{"host": {"smtp.example.net"}, "port": {"mail"}, "security": {"tls"}}, `name="port" inputmode="numeric" value="mail"`},
+		{"/customers/" + customer + "/pause", url.Values{"reason": {tooLong}, "to": {"paused"}}, `name="reason" type="text" value="` + tooLong + `"`},
 		{"/emails/" + later + "/reschedule", url.Values{"scheduled_at": {"2001-01-01T10:00"}}, `value="2001-01-01T10:00"`},
 	} {
 		answer := owner.post(form.path, form.values)
