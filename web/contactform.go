@@ -50,6 +50,15 @@ func (p propertyRecord) fallback() string {
 	return valueText(value)
 }
 
+// fallbackText is the fallback as a form has it: text keeps its lines.
+func (p propertyRecord) fallbackText() string {
+	var text string
+	if p.Type == "string" && json.Unmarshal(p.Fallback, &text) == nil {
+		return text
+	}
+	return p.fallback()
+}
+
 func (v *visit) properties() ([]propertyRecord, error) {
 	var found struct{ Data []propertyRecord }
 	err := v.get("/v1/contact-properties", url.Values{"limit": {"200"}}, &found)

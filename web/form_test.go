@@ -175,6 +175,29 @@ func TestEditingAContactLeavesTheOtherValuesAlone(t *testing.T) {
 	})
 }
 
+func TestAFallbackKeepsItsLines(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	made := owner.post("/audience/properties/new", url.Values{"key": {"address"}, "type": {"string"}, "fallback_value": {"1 Main St\r\nLondon"}})
+	if made.Code != http.StatusSeeOther {
+		t.Fatalf("%d %s", made.Code, said(made))
+	}
+	id := in.Call(http.MethodGet, "/contact-properties", nil).Column("id")
+	path := "/audience/properties/" + id
+	form := owner.filled(owner.open(path), path)
+	form.Set("label", "Where they live")
+	if saved := owner.post(path, form); saved.Code != http.StatusSeeOther {
+		t.Fatalf("%d %s", saved.Code, said(saved))
+	}
+	if got, want := in.Call(http.MethodGet, "/contact-properties/"+id, nil).Pick("label", "fallback_value"), `["Where they live","1 Main St\nLondon"]`; got != want {
+		t.Errorf("the property is %s, want %s", got, want)
+	}
+	if page := owner.open(path); !strings.Contains(page, ">1 Main St\nLondon</textarea>") {
+		t.Error("the form cannot show several lines")
+	}
+}
+
 func TestPressingSendTwiceSendsOneEmail(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

@@ -50,14 +50,16 @@ func listProperties(v *visit) error {
 type propertyPage struct {
 	shell
 	ID, Heading, Key, Label, Fallback string
-	Types                             []choice
-	Action                            string
-	Problem                           *problem
+	// Lines tells that the fallback may have several, as that of a text.
+	Lines   bool
+	Types   []choice
+	Action  string
+	Problem *problem
 }
 
 func (v *visit) propertyForm(one propertyRecord, fallback string, wrong *problem) propertyPage {
 	p := propertyPage{shell: v.audienceShell("New property", crumb{"Properties", v.link("audience", "properties")}), ID: one.ID, Heading: "New property", Key: one.Key, Label: one.Label,
-		Fallback: fallback, Types: propertyTypes(one.Type), Action: v.r.URL.Path, Problem: wrong}
+		Fallback: fallback, Lines: one.ID == "" || one.Type == "string", Types: propertyTypes(one.Type), Action: v.r.URL.Path, Problem: wrong}
 	if one.ID != "" {
 		p.Heading = one.title()
 		p.shell = v.audienceShell(p.Heading, crumb{"Properties", v.link("audience", "properties")})
@@ -78,7 +80,7 @@ func showProperty(v *visit) error {
 			return err
 		}
 	}
-	return v.show("audience/property", v.propertyForm(one, one.fallback(), nil))
+	return v.show("audience/property", v.propertyForm(one, one.fallbackText(), nil))
 }
 
 func saveProperty(v *visit) error {
@@ -92,7 +94,7 @@ func saveProperty(v *visit) error {
 		method, path, done = http.MethodPatch, apiPath("contact-properties", id), "Saved."
 	}
 	one.Label = strings.TrimSpace(v.value("label"))
-	fallback := strings.TrimSpace(v.value("fallback_value"))
+	fallback := strings.TrimSpace(strings.ReplaceAll(v.value("fallback_value"), "\r\n", "\n"))
 	if one.Type == "boolean" {
 		fallback = strings.ToLower(fallback)
 	}
