@@ -366,6 +366,35 @@ func TestOnlyABroadcastThatWasLookedAtIsSent(t *testing.T) {
 	})
 }
 
+func TestAnOldButtonOfABroadcastSaysWhatHappenedSince(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	list := in.Must(http.StatusCreated, http.MethodPost, "/audience/lists", map[string]any{"name": "Readers"}).Text("id")
+	in.Must(http.StatusCreated, http.MethodPost, "/audience/contacts", map[string]any{"email": "ada@example.net", "list_id": list})
+	draft := map[string]any{"name": "News", "from": "news@" + apptest.Domain, "subject": "News", "html": "<p>Hi</p>", "audience_id": list}
+	draft["scheduled_at"] = in.Clock.Now().Add(72 * time.Hour)
+	path := "/broadcasts/" + in.Must(http.StatusCreated, http.MethodPost, "/broadcasts", draft).Text("id")
+	press := owner.filled(owner.open(path+"/review"), path+"/send")
+	pressed := func(want string) {
+		t.Helper()
+		in.Clock.Advance(time.Second)
+		answer := owner.post(path+"/send", press)
+		if said := answer.Header().Get("Set-Cookie"); answer.Code != http.StatusSeeOther || !strings.Contains(said, url.QueryEscape(want)) {
+			t.Errorf("%d says %s, not %q", answer.Code, said, want)
+		}
+	}
+	pressed("Scheduled. You can change")
+	pressed("It is scheduled already, for ")
+	in.Must(http.StatusOK, http.MethodPost, path+"/cancel", nil)
+	pressed("It was cancelled since you looked.")
+	delete(draft, "scheduled_at")
+	path = "/broadcasts/" + in.Must(http.StatusCreated, http.MethodPost, "/broadcasts", draft).Text("id")
+	press = owner.filled(owner.open(path+"/review"), path+"/send")
+	pressed("")
+	pressed("It is on its way already.")
+}
+
 func TestWhoGetsABroadcastIsASumThatPeopleCanFollow(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

@@ -33,8 +33,11 @@ func (v *visit) review(status int, wrong *problem) error {
 		return err
 	}
 	if !b.open() {
-		http.Redirect(v.w, v.r, v.link("broadcasts", b.ID), http.StatusSeeOther)
-		return nil
+		said := ""
+		if wrong != nil {
+			said = v.goneAlready(b)
+		}
+		return v.redirect(v.link("broadcasts", b.ID), said)
 	}
 	p := reviewPage{shell: v.broadcastShell("Review", crumb{b.title(), v.link("broadcasts", b.ID, "edit")}), Broadcast: b, Subject: visible(b.Subject), Preview: visible(b.Preview),
 		TestTo: orElse(v.value("to"), v.session.User.Email), Problem: wrong}
@@ -134,6 +137,21 @@ func showBroadcastBody(v *visit) error {
 	return v.showHostile(r.HTML, r.Text)
 }
 
+// goneAlready says what became of a broadcast before somebody pressed the button of a page that is older.
+func (v *visit) goneAlready(b broadcastRecord) string {
+	switch b.Status {
+	case "scheduled":
+		return "It is scheduled already, for " + v.inZones(*b.ScheduledAt)[0] + ". Nothing was changed."
+	case "sent":
+		return "It was sent already. Nothing is sent twice."
+	case "cancelled":
+		return "It was cancelled since you looked. Nothing more is sent."
+	case "failed":
+		return "It was sent since you looked, and failed. Nothing was sent again."
+	}
+	return "It is on its way already. Nothing is sent twice."
+}
+
 // sendBroadcast sends what was reviewed. The key makes a second press of the same button the same wish.
 func sendBroadcast(v *visit) error {
 	id := v.path("id")
@@ -141,16 +159,18 @@ func sendBroadcast(v *visit) error {
 	if err != nil {
 		return err
 	}
-	if b.open() && v.value("seen") != fmt.Sprint(b.UpdatedAt.UnixMicro()) {
+	seen := v.value("seen") == fmt.Sprint(b.UpdatedAt.UnixMicro())
+	if !b.open() || b.Status == "scheduled" && !seen {
+		return v.redirect(v.link("broadcasts", id), v.goneAlready(b))
+	}
+	if !seen {
 		return v.review(http.StatusConflict, &problem{Status: http.StatusConflict, Code: "conflict", Message: "Somebody changed it since you looked. This is how it is now; nothing was sent."})
 	}
 	body := map[string]any{"idempotency_key": fmt.Sprintf("dashboard:%s:%d", id, b.UpdatedAt.UnixMicro())}
 	if b.ScheduledAt != nil {
 		body["scheduled_at"] = b.ScheduledAt
 	}
-	if b.open() {
-		err = v.send(http.MethodPost, apiPath("broadcasts", id, "send"), body, nil)
-	}
+	err = v.send(http.MethodPost, apiPath("broadcasts", id, "send"), body, nil)
 	if refused := refusal(err); refused != nil {
 		return v.review(refused.Status, refused)
 	}
