@@ -38,39 +38,3 @@ func isAutomatic(value string) bool {
 	word, _, _ = strings.Cut(strings.TrimSpace(word), " ")
 	return word != "" && word != "no"
 }
-
-// NeverAnswer tells whether a message must not be answered by a program, and by which mark: it was sent by one itself, to many, or
-// from nobody. Two programs that answer each other never stop (RFC 3834 §2).
-func NeverAnswer(header []message.Field) (reason string, never bool) {
-	if reason, found := autoReply(header); found {
-		return reason, true
-	}
-	for _, f := range header {
-		value := strings.ToLower(strings.TrimSpace(f.Value))
-		switch strings.ToLower(f.Name) {
-		case "precedence", "x-precedence":
-			if value == "bulk" || value == "list" || value == "junk" {
-				return "Precedence", true
-			}
-		case "list-id", "list-unsubscribe", "list-post", "x-failed-recipients":
-			return clean(f.Name, maxValue), true
-		case "x-auto-response-suppress":
-			if value != "" && value != "none" {
-				return "X-Auto-Response-Suppress", true
-			}
-		case "return-path":
-			if value == "<>" {
-				return "Return-Path", true
-			}
-		case "from":
-			if isDaemon(f.Value) {
-				return "From", true
-			}
-		case "content-type":
-			if strings.HasPrefix(value, "multipart/report") {
-				return "Content-Type", true
-			}
-		}
-	}
-	return "", false
-}

@@ -166,7 +166,7 @@ func (s *Service) hand(ctx context.Context, j job) outcome {
 	o := outcome{job: j}
 	d, err := s.draft(ctx, j.mail)
 	if err == nil {
-		d.Contact, d.Run = string(j.run.Contact), string(j.run.ID)
+		d.Contact, d.Run, d.Content.Headers = string(j.run.Contact), string(j.run.ID), j.run.answerHeaders()
 		var receipt email.Receipt
 		key := j.run.effectKey()
 		receipt, _, err = s.parts.Emails.Accept(ctx, email.Sender{Workspace: j.run.Workspace, Plan: j.mail.plan, Source: email.SourceAutomation, Test: j.run.Simulated}, d,

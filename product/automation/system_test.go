@@ -156,6 +156,34 @@ func TestWhatHappensToMailBeginsRuns(t *testing.T) {
 	})
 }
 
+func TestAnAnswerToReceivedMailSaysThatAProgramWroteIt(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net"})
+		thanks := step("thanks", "send_email", fields{"from": "Acme <support@acme.test>", "subject": "Thank you", "text": "We read it. {{{UNSUBSCRIBE_URL}}}"})
+		id := h.enabled(line(on("system:email.received"), thanks))
+		question := "From: ann@example.net\r\nTo: support@acme.test\r\nMessage-ID: <q@example.net>\r\nSubject: Question\r\n"
+		h.must(201, "POST", "/emails/receiving", fields{"to": []string{"support@acme.test"}, "raw": question + "\r\nHow are you?\r\n"})
+		h.work()
+		list, _ := h.must(200, "GET", "/emails", nil).Body["data"].([]any)
+		if len(list) != 1 {
+			t.Fatalf("%d answers", len(list))
+		}
+		answer, _ := list[0].(fields)
+		sent, _ := h.must(200, "GET", fmt.Sprintf("/emails/%s", answer["id"]), nil).Body["headers"].(fields)
+		if sent["Auto-Submitted"] != "auto-replied" || sent["In-Reply-To"] != "<q@example.net>" || sent["References"] != "<q@example.net>" {
+			t.Errorf("headers %v", sent)
+		}
+		// Whoever runs the same program at the other end does not answer this.
+		back := question + fmt.Sprintf("Auto-Submitted: %s\r\n\r\nThank you for your mail.\r\n", sent["Auto-Submitted"])
+		h.must(201, "POST", "/emails/receiving", fields{"to": []string{"support@acme.test"}, "raw": back})
+		h.work()
+		if got := h.total(id); got != "1" {
+			t.Errorf("%s runs", got)
+		}
+	})
+}
+
 func TestAScheduleBeginsARunForEachContactOfItsSegment(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {

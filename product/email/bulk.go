@@ -2,7 +2,6 @@ package email
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"postrider/mail/address"
@@ -10,7 +9,6 @@ import (
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/product/domain"
-	"postrider/product/plan"
 	"postrider/product/suppression"
 )
 
@@ -139,11 +137,6 @@ func (s *Service) useAsMany(tx *db.Tx, sender Sender, wanted int) (room int, ref
 		room++
 	}
 	return room, nil, nil
-}
-
-// IsQuota tells whether a refusal is that of a plan.
-func IsQuota(err error) bool {
-	return errors.Is(err, plan.ErrMonthlyQuota) || errors.Is(err, plan.ErrDailyQuota)
 }
 
 // CheckTags notes what is wrong with the tags of mail.

@@ -158,6 +158,23 @@ func TestADomainMustBeProvenBeforeItReceives(t *testing.T) {
 	}
 }
 
+func TestMailFromNobodyWasSentByAProgram(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		for _, from := range []string{"ann@example.net", ""} {
+			if err := offer(mx, from, "support@acme.test", note); err != nil {
+				t.Fatal(err)
+			}
+			list, _ := in.Must(200, http.MethodGet, "/emails/receiving", nil).Body["data"].([]any)
+			newest, _ := list[0].(fields)
+			if newest["auto_submitted"] != (from == "") {
+				t.Errorf("from %q: %v", from, newest["auto_submitted"])
+			}
+		}
+	})
+}
+
 func TestALoopOfServersIsBroken(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

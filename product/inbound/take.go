@@ -28,6 +28,7 @@ func (s *Service) takeMail(ctx context.Context, e Envelope, people []mailbox, c 
 	if l.hops > maxHops {
 		return replyLoop
 	}
+	l.automatic = l.automatic || e.MailFrom == "" // nobody is there to be answered
 	arrivals, err := s.newArrivals(ctx, e, people, c, l)
 	if err == nil {
 		err = s.desk.Write(ctx, arrivals)
