@@ -31,7 +31,7 @@ func (s Storage) blobPlace() string {
 }
 
 var (
-	errSamePlace = errors.New("source and target are the same place")
+	errSamePlace = Misconfigured{errors.New("source and target are the same place")}
 	errNoSource  = errors.New("there is no database to move")
 )
 

@@ -1,8 +1,10 @@
 package test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -51,9 +54,47 @@ func TestTheExitCodeTellsWhatKindOfFailureItWas(t *testing.T) {
 		{[]string{"health", "--admin", "127.0.0.1:1"}, 1},
 		{[]string{"health", "--admin", refusing.Listener.Addr().String()}, 1},
 		{[]string{"listen", "--forward", refusing.URL, "--key", "k", "--url", "mail.example.org"}, 2},
+		{[]string{"listen", "--forward", "nonsense", "--key", "wrong", "--url", refusing.URL}, 2},
+		{[]string{"mcp", "--key", "wrong", "--url", refusing.URL}, 3},
+		{[]string{"mcp", "--key", "right", "--url", refusing.URL}, 1},
+		{[]string{"mcp", "--key", "right", "--url", "mail.example.org"}, 2},
+		{[]string{"migrate", "--from", "/nowhere", "--to", "/nowhere"}, 2},
 	} {
 		if _, stderr, err := run(t, c.args...); code(err) != c.want {
 			t.Errorf("%v ended with %d, want %d: %s", c.args, code(err), c.want, stderr)
+		}
+	}
+}
+
+func TestARefusalIsToldInTheWordsOfTheServer(t *testing.T) {
+	t.Parallel()
+	answers := map[string]string{
+		"401": `{"error":{"code":"invalid_api_key","request_id":"req_1"},"message":"The API key is not valid."}`,
+		"403": `{"error":{"code":"invalid_from_address","request_id":"req_2"},"message":"The sender's domain is not registered in this workspace."}`,
+		"404": `<html>nothing here</html>`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		key := strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer ")
+		status, _ := strconv.Atoi(cmp.Or(key, "404"))
+		w.WriteHeader(status)
+		io.WriteString(w, answers[cmp.Or(key, "404")])
+	}))
+	defer server.Close()
+	send := []string{"send", "--from", "a@acme.test", "--to", "b@example.net", "--subject", "Hi", "--text", "Hi", "--url", server.URL, "--key"}
+	listen := []string{"listen", "--forward", server.URL, "--url", server.URL, "--key"}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{append(send, "401"), "not allowed: the server refused the key of --key or POSTRIDER_API_KEY: The API key is not valid. (401 invalid_api_key, request req_1)"},
+		{append(listen, "401"), "not allowed: the server refused the key of --key or POSTRIDER_API_KEY: The API key is not valid. (401 invalid_api_key, request req_1)"},
+		{append(send, "403"), "not allowed: the server refused: The sender's domain is not registered in this workspace. (403 invalid_from_address, request req_2)"},
+		{append(send, "404"), "the server refused: 404 Not Found; is --url or POSTRIDER_URL the address of a Postrider?"},
+		{append(listen, "404"), "the server refused: 404 Not Found; is --url or POSTRIDER_URL the address of a Postrider?"},
+		{[]string{"health", "--admin", server.Listener.Addr().String()}, "answers 404 Not Found to /readyz, which no Postrider does; is --admin the address of its admin door?"},
+	} {
+		if _, stderr, _ := run(t, c.args...); !strings.Contains(stderr, c.want) {
+			t.Errorf("%v: %q, want %q", c.args, stderr, c.want)
 		}
 	}
 }

@@ -31,10 +31,17 @@ func (f clientFlags) base() string {
 	return strings.TrimSuffix(strings.TrimRight(f.URL, "/"), "/v1") + "/v1"
 }
 
+func (f clientFlags) check() error {
+	if server, err := url.Parse(f.URL); err != nil || !isAddress(server) {
+		return mistake("url", f.URL, "must be the address of a server, such as https://mail.example.org")
+	}
+	return nil
+}
+
 // request makes a request to the API; path may have a query. A nil body sends none.
 func (f clientFlags) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
-	if server, err := url.Parse(f.URL); err != nil || !isAddress(server) {
-		return nil, mistake("url", f.URL, "must be the address of a server, such as https://mail.example.org")
+	if err := f.check(); err != nil {
+		return nil, err
 	}
 	var content io.Reader
 	if body != nil {
@@ -72,11 +79,36 @@ func (f clientFlags) call(ctx context.Context, method, path string, body any) (j
 	if err != nil {
 		return nil, err
 	}
-	if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
-		return nil, fmt.Errorf("%w: the server refused the key of --key or POSTRIDER_API_KEY (%d): %s", errUnauthorized, answer.StatusCode, bytes.TrimSpace(raw))
-	}
 	if answer.StatusCode/100 != 2 {
-		return nil, fmt.Errorf("the server refused (%d): %s", answer.StatusCode, bytes.TrimSpace(raw))
+		return nil, refusal(answer.StatusCode, raw)
 	}
 	return raw, nil
+}
+
+// errRefused means that the server has not done it.
+var errRefused = errors.New("the server refused")
+
+// refusal is an answer that is not what was asked for, in the words of the server.
+func refusal(status int, raw []byte) error {
+	var told struct {
+		Message string
+		Error   struct {
+			Code      string
+			RequestID string `json:"request_id"`
+		}
+	}
+	refused := errRefused
+	if status == http.StatusUnauthorized {
+		refused = fmt.Errorf("%w the key of --key or POSTRIDER_API_KEY", errRefused)
+	}
+	if status == http.StatusUnauthorized || status == http.StatusForbidden {
+		refused = fmt.Errorf("%w: %w", errUnauthorized, refused)
+	}
+	switch err := json.Unmarshal(raw, &told); {
+	case err == nil && told.Message != "":
+		return fmt.Errorf("%w: %s (%d %s, request %s)", refused, told.Message, status, told.Error.Code, told.Error.RequestID)
+	case status/100 == 5:
+		return fmt.Errorf("%w: %d %s", refused, status, http.StatusText(status))
+	}
+	return fmt.Errorf("%w: %d %s; is --url or POSTRIDER_URL the address of a Postrider?", refused, status, http.StatusText(status))
 }

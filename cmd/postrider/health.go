@@ -40,8 +40,12 @@ func (c healthCommand) Run(ctx context.Context) error {
 		err = fmt.Errorf("no server answers at %s: %w; is it running, with --admin %s?", c.Admin, errors.Unwrap(err), c.Admin)
 	} else {
 		answer.Body.Close()
-		if answer.StatusCode != http.StatusOK {
-			err = fmt.Errorf("the server cannot take mail now (%d): its database does not take writes", answer.StatusCode)
+		switch answer.StatusCode {
+		case http.StatusOK:
+		case http.StatusServiceUnavailable:
+			err = errors.New("the server cannot take mail now: its database does not take writes; its log says why, and so does postrider doctor")
+		default:
+			err = fmt.Errorf("%s answers %s to /readyz, which no Postrider does; is --admin the address of its admin door?", c.Admin, answer.Status)
 		}
 	}
 	if c.JSON {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,11 +41,11 @@ const (
 	maxEventLine = 1 << 20
 )
 
-// errRefused means that trying again would not help.
-var errRefused = errors.New("the server refused")
-
 // Run forwards until it is interrupted. After a break it goes on where it was.
 func (c listenCommand) Run(ctx context.Context) error {
+	if target, err := url.Parse(c.Forward); err != nil || !isAddress(target) {
+		return mistake("forward", c.Forward, "must be an address, such as http://localhost:3000/hook")
+	}
 	forwarder := webhook.NewForwarder(quietWorld())
 	c.say(map[string]any{"forward": c.Forward, "secret": forwarder.Secret()}, "Forwarding events to %s\nSigned with the secret %s\n", c.Forward, forwarder.Secret())
 	last := ""
@@ -83,10 +82,7 @@ func (c listenCommand) follow(ctx context.Context, forwarder webhook.Forwarder, 
 	defer answer.Body.Close()
 	if answer.StatusCode/100 == 4 && answer.StatusCode != http.StatusTooManyRequests {
 		raw, _ := io.ReadAll(io.LimitReader(answer.Body, maxEventLine))
-		if answer.StatusCode == http.StatusUnauthorized || answer.StatusCode == http.StatusForbidden {
-			return fmt.Errorf("%w: %w (%d): %s", errRefused, errUnauthorized, answer.StatusCode, bytes.TrimSpace(raw))
-		}
-		return fmt.Errorf("%w (%d): %s", errRefused, answer.StatusCode, bytes.TrimSpace(raw))
+		return refusal(answer.StatusCode, raw)
 	}
 	if answer.StatusCode != http.StatusOK {
 		return fmt.Errorf("status %d", answer.StatusCode)

@@ -22,6 +22,9 @@ type mcpCommand struct{ clientFlags }
 
 // Run serves until the other side hangs up.
 func (c mcpCommand) Run(ctx context.Context) error {
+	if err := c.check(); err != nil {
+		return err
+	}
 	server, err := c.server(ctx)
 	if err != nil {
 		return err
@@ -71,6 +74,10 @@ const nobody = "00000000-0000-7000-8000-000000000000"
 func learnRights(ctx context.Context, api *client.Client) (rights, error) {
 	r := rights{needs: map[string][]string{}, lacks: map[string]bool{signedIn: true}}
 	if _, err := api.Limits.Get(ctx); err != nil && client.CodeOf(err) != "insufficient_scope" {
+		var refused *client.Error
+		if errors.As(err, &refused) && (refused.Status == http.StatusUnauthorized || refused.Status == http.StatusForbidden) {
+			err = fmt.Errorf("%w: %w", errUnauthorized, err)
+		}
 		return r, fmt.Errorf("ask the server whether the key is good: %w", err)
 	}
 	raw, err := api.Openapi.Get(ctx)
