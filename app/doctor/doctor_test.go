@@ -55,6 +55,7 @@ func TestEveryIllnessIsFound(t *testing.T) {
 			p.Reports = reporting(inbound.Digest{TLSReports: 1, Sessions: 100, Failed: 2})
 		},
 		"server": func(p *doctor.Patient) { p.Inside = being(doctor.Inside{}) },
+		"blobs":  func(p *doctor.Patient) { p.Inside = being(doctor.Inside{Live: 2, FileBlobs: true}) },
 		"queue": func(p *doctor.Patient) {
 			p.Inside = being(doctor.Inside{Live: 1, Ready: 3, Oldest: time.Now().Add(-time.Hour)})
 		},
@@ -91,6 +92,34 @@ func TestAFindingNamesTheRecordThatMendsIt(t *testing.T) {
 		"Publish: elsewhere.test. MX 10 mx1.elsewhere.test.", `Publish: _smtp._tls.elsewhere.test. TXT "v=TLSRPTv1; rua=mailto:tlsrpt@elsewhere.test"`} {
 		if !mends[want] {
 			t.Errorf("%s is not said, but %v", want, mends)
+		}
+	}
+}
+
+func TestAnAddressThatIsNotKnownIsLeftToBeFilledIn(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mends := map[string]bool{}
+	for _, f := range doctor.Examine(t.Context(), in.App.World, doctor.Patient{Domain: "elsewhere.test", Hello: "mx1.nxdomain.test"}) {
+		if strings.Contains(f.Mend, "ip4:0.0.0.0") || strings.Contains(f.Mend, "v=spf1 -all") {
+			t.Errorf("nobody could send: %+v", f)
+		}
+		mends[f.Mend] = true
+	}
+	for _, want := range []string{`Publish: bounces.elsewhere.test. TXT "v=spf1 ip4:<public address of this machine> -all"`,
+		`Publish: spf.elsewhere.test. TXT "v=spf1 ip4:<public address of this machine> -all"`, "Publish: mx1.nxdomain.test. A <public address of this machine>"} {
+		if !mends[want] {
+			t.Errorf("%s is not said, but %v", want, mends)
+		}
+	}
+}
+
+func TestRecordsAreNotCalledWrongWhenOurAddressIsNotKnown(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	for _, f := range doctor.Examine(t.Context(), in.App.World, doctor.Patient{Domain: "mail.postrider.test", Hello: "mx1.nxdomain.test"}) {
+		if strings.HasPrefix(f.Message, "The TXT record of ") {
+			t.Errorf("%+v", f)
 		}
 	}
 }

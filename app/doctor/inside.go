@@ -12,6 +12,8 @@ import (
 type Inside struct {
 	// Live is how many servers run.
 	Live int64
+	// FileBlobs tells that large bodies and attachments are kept in the directory of one server.
+	FileBlobs bool
 	// Ready is how many recipients are due, Oldest since when the first of them is; zero if none is.
 	Ready  int64
 	Oldest time.Time
@@ -40,6 +42,10 @@ func (e *examination) inside(ctx context.Context) {
 		e.note("server", standing.Warn, "Start it: systemctl start postrider, or postrider serve", "No server is running on this database, so nothing is accepted or sent.")
 	} else {
 		e.note("server", standing.Good, "", "%d running on this database.", in.Live)
+	}
+	if in.Live > 1 && in.FileBlobs {
+		e.note("blobs", standing.Warn, "Give every node the same bucket with --blob-url; postrider migrate --from DIRECTORY --to s3://… moves what is in files",
+			"%d servers run, and large bodies and attachments are in files: a server that does not see the same files cannot send them.", in.Live)
 	}
 	if waited := e.world.Clock.Now().Sub(in.Oldest); !in.Oldest.IsZero() && waited > stuckAfter {
 		e.note("queue", standing.Fail, "Run a server with the role worker (--roles) and look into its log: journalctl -u postrider", "%d recipients are due, the first since %s ago, and nobody sends to them.", in.Ready, waited.Round(time.Minute))

@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"strings"
 
@@ -37,21 +36,19 @@ func (e *examination) records(ctx context.Context) {
 	}
 }
 
+// unknown stands for an address that is not known.
+var unknown = netip.IPv4Unspecified().String()
+
 // record notes what was found in place of a record, and the record to publish.
 func (e *examination) record(l install.Looked) {
 	check, status := "records", standing.Fail
 	if !l.Required {
 		check, status = "advised", standing.Warn
 	}
-	mend := "Publish: " + l.Record.String()
-	if l.Type == "A" || l.Type == "AAAA" {
-		if l.Value == netip.IPv4Unspecified().String() {
-			mend = fmt.Sprintf("Publish: %s. A <public address of this machine>", l.Name)
-		}
-		// Behind a proxy names lead elsewhere; that they lead somewhere is what can be asked for.
-		if l.State == install.Different {
-			l.State = install.Published
-		}
+	mend := "Publish: " + strings.ReplaceAll(l.Record.String(), unknown, standing.OurAddress)
+	// Behind a proxy names lead elsewhere; that they lead somewhere is what can be asked for.
+	if l.State == install.Different && (l.Type == "A" || l.Type == "AAAA" || strings.Contains(l.Value, unknown)) {
+		l.State = install.Published
 	}
 	switch l.State {
 	case install.Published:

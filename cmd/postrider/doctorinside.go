@@ -88,6 +88,7 @@ func (c doctorCommand) lookInside(w world.World) func(context.Context) (doctor.I
 		}
 		defer stores.DB.Close()
 		a := app.Assemble(w, stores.DB, stores.Blobs, stores.Keys, app.Settings{ServiceDomain: c.Domain})
+		in.FileBlobs = c.BlobURL == ""
 		var failing []domain.Domain
 		err = stores.DB.Read(ctx, func(tx *db.Tx) error {
 			if in.Live, err = a.Nodes.Live(tx); err != nil {

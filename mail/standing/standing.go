@@ -41,7 +41,7 @@ type Finding struct {
 func Name(ctx context.Context, names world.Resolver, hello string) ([]netip.Addr, Finding) {
 	addrs, _, err := names.IP(ctx, hello)
 	if err != nil || len(addrs) == 0 {
-		return nil, Finding{Check: "name", Status: Fail, Mend: fmt.Sprintf("Publish: %s. A <public address of this machine>", hello),
+		return nil, Finding{Check: "name", Status: Fail, Mend: fmt.Sprintf("Publish: %s. A %s", hello, OurAddress),
 			Message: fmt.Sprintf("%s, the name given to other servers, has no address%s.", hello, Because(err))}
 	}
 	return addrs, Finding{Check: "name", Status: Good, Found: hello, Message: fmt.Sprintf("%s resolves to %s.", hello, join(addrs))}
@@ -78,9 +78,15 @@ func Reverse(ctx context.Context, names world.Resolver, addr netip.Addr, hello s
 	return f
 }
 
+// OurAddress stands in a record for an address that is not known here.
+const OurAddress = "<public address of this machine>"
+
 // SPF checks that the record customers include passes mail from every address.
 func SPF(ctx context.Context, names world.Resolver, host string, addrs []netip.Addr) Finding {
 	wanted := "v=spf1"
+	if len(addrs) == 0 {
+		wanted += " ip4:" + OurAddress
+	}
 	for _, addr := range addrs {
 		kind := "ip4:"
 		if addr.Is6() {
