@@ -100,6 +100,26 @@ func TestASecondHeaderOnTopBreaksTheSignature(t *testing.T) {
 	}
 }
 
+func TestWhatListsAddIsSignedOnlyWhereItIs(t *testing.T) {
+	t.Parallel()
+	key := keys(t)["ed25519"]
+	for _, name := range []string{"Sender", "Auto-Submitted", "List-Id", "List-Help", "List-Subscribe", "List-Post", "List-Owner", "List-Archive", "Feedback-ID"} {
+		for _, changed := range []bool{true, false} {
+			raw := sign(t, key, []byte(name+": mine\r\n"+plainHeader+"Hello\r\n"))
+			if changed {
+				raw = bytes.Replace(raw, []byte(name+": mine"), []byte(name+": another"), 1)
+			} else {
+				raw = append([]byte(name+": added\r\n"), raw...)
+			}
+			for verifier, err := range map[string]error{"go-msgauth": verifyMsgauth(key, raw), "mox": verifyMox(key, raw)} {
+				if (err != nil) != changed {
+					t.Errorf("%s of %s, changed %t: %v", verifier, name, changed, err)
+				}
+			}
+		}
+	}
+}
+
 func TestSignatureHasTheTagsItShould(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)

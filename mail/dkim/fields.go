@@ -15,6 +15,12 @@ var oversigned = []string{
 	"list-unsubscribe", "list-unsubscribe-post",
 }
 
+// alsoSigned are headers that are signed where there are some. Who passes mail on may add one: lists name themselves. Gmail counts
+// complaints only by a Feedback-ID that is signed.
+var alsoSigned = []string{
+	"sender", "auto-submitted", "list-id", "list-help", "list-subscribe", "list-post", "list-owner", "list-archive", "feedback-id",
+}
+
 // split returns the fields of a message and its body.
 func split(raw []byte) ([]message.Field, []byte, error) {
 	fields, body, err := message.ReadHeader(raw)
@@ -33,21 +39,25 @@ func split(raw []byte) ([]message.Field, []byte, error) {
 // selectFields returns the names for the h= tag and the fields they stand for, in the order in which they are hashed: among
 // fields of one name the last comes first (RFC 6376 §5.4.2). Without a From it returns no fields.
 func selectFields(header []message.Field) (names []string, signed [][]byte) {
-	names = make([]string, 0, 2*len(oversigned))
-	for _, name := range oversigned {
-		found := 0
+	names = make([]string, 0, 2*len(oversigned)+len(alsoSigned))
+	sign := func(name string) (found bool) {
 		for i := len(header) - 1; i >= 0; i-- {
-			if !strings.EqualFold(header[i].Name, name) {
-				continue
+			if strings.EqualFold(header[i].Name, name) {
+				found = true
+				names = append(names, name)
+				signed = append(signed, header[i].Raw)
 			}
-			found++
-			names = append(names, name)
-			signed = append(signed, header[i].Raw)
 		}
-		if name == "from" && found == 0 {
+		return found
+	}
+	for _, name := range oversigned {
+		if !sign(name) && name == "from" {
 			return nil, nil
 		}
 		names = append(names, name)
+	}
+	for _, name := range alsoSigned {
+		sign(name)
 	}
 	return names, signed
 }

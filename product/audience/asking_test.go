@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -66,8 +67,12 @@ func TestALetterThatWaitsIsNotSentOnceThePersonHasConfirmed(t *testing.T) {
 		h.work()
 		h.Deliver()
 
-		if got := len(h.Mailbox("ann@example.net")); got != 1 {
-			t.Errorf("%d letters", got)
+		letters := h.Mailbox("ann@example.net")
+		if len(letters) != 1 {
+			t.Fatalf("%d letters", len(letters))
+		}
+		if !strings.Contains(letters[0].Raw, "Auto-Submitted: auto-generated\r\n") {
+			t.Errorf("a program wrote this, and does not say so: %s", letters[0].Raw)
 		}
 	})
 }

@@ -42,6 +42,9 @@ func TestABroadcastReachesEverybodyOnceWithAMailOfTheirOwn(t *testing.T) {
 		if !strings.Contains(ann[0].Raw, "List-Unsubscribe-Post: List-Unsubscribe=One-Click") {
 			t.Errorf("no header to unsubscribe with: %s", ann[0].Raw)
 		}
+		if !strings.Contains(ann[0].Raw, "Feedback-ID: "+id+":"+string(h.Workspace)+":broadcast:postrider\r\n") {
+			t.Errorf("complaints cannot be told apart: %s", ann[0].Raw)
+		}
 		mails := h.must(200, "GET", "/emails?broadcast_id="+id, nil).Body["data"].([]any)
 		if len(mails) != 2 || mails[0].(fields)["source"] != "broadcast" || mails[0].(fields)["contact_id"] == nil {
 			t.Errorf("%v", mails)

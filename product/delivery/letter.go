@@ -87,13 +87,7 @@ func (l *letter) compose(ctx context.Context) error {
 			*list.to = append(*list.to, a)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(said.Headers)) {
-		m.Headers = append(m.Headers, message.Header{Name: name, Value: said.Headers[name]})
-	}
-	if e.ListUnsubscribe {
-		m.Headers = append(m.Headers, message.Header{Name: "List-Unsubscribe", Value: "<" + s.emails.UnsubscribeLink(l.taken) + ">"},
-			message.Header{Name: "List-Unsubscribe-Post", Value: "List-Unsubscribe=One-Click"})
-	}
+	m.Headers = s.headersOf(l.taken, said.Headers)
 	for _, a := range said.Attachments {
 		m.Attachments = append(m.Attachments, message.Attachment{Filename: a.Filename, ContentType: a.ContentType, ContentID: a.ContentID, Inline: a.Inline,
 			Open: func() (io.ReadCloser, error) { return s.emails.OpenAttachment(ctx, a) }})

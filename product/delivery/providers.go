@@ -18,7 +18,7 @@ type Providers struct {
 func ReadProviders(path string) (Providers, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return Providers{}, fmt.Errorf("providers: %w", err)
+		return Providers{}, fmt.Errorf("--providers: %w", err)
 	}
 	over, err := shape.ReadProviders(string(text))
 	if err != nil {
