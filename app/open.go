@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"postrider/platform/blob"
 	"postrider/platform/certstore"
@@ -88,8 +89,8 @@ func (s Storage) Open(ctx context.Context, w world.World) (Stores, error) {
 	if err := s.check(); err != nil {
 		return Stores{}, err
 	}
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
-		return Stores{}, fmt.Errorf("data directory: %w", err)
+	if err := s.makeDir(); err != nil {
+		return Stores{}, err
 	}
 	secret, err := s.secret(w)
 	if err != nil {
@@ -104,6 +105,9 @@ func (s Storage) Open(ctx context.Context, w world.World) (Stores, error) {
 		return Stores{}, fmt.Errorf("blob store: %w", err)
 	}
 	d, err := db.Open(ctx, w, db.Config{URL: s.database()})
+	if err != nil && s.DatabaseURL != "" {
+		err = fmt.Errorf("%w; look whether PostgreSQL runs, and whether --database-url names it", err)
+	}
 	if err != nil {
 		return Stores{}, err
 	}
@@ -116,6 +120,24 @@ func (s Storage) Open(ctx context.Context, w world.World) (Stores, error) {
 		return Stores{}, err
 	}
 	return Stores{DB: d, Blobs: blobs, Keys: keys}, nil
+}
+
+func (s Storage) makeDir() error {
+	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+		return unusableDir(err)
+	}
+	return nil
+}
+
+// unusableDir says what to do about a data directory that cannot be made or written.
+func unusableDir(err error) error {
+	told := fmt.Errorf("data directory: %w; name one with --data that the user who runs this can make and write", err)
+	for _, mistake := range []error{fs.ErrPermission, fs.ErrNotExist, syscall.ENOTDIR, syscall.EROFS} {
+		if errors.Is(err, mistake) {
+			return Misconfigured{told}
+		}
+	}
+	return told
 }
 
 // sealed is everything that is stored sealed.

@@ -30,7 +30,7 @@ func Restore(ctx context.Context, w world.World, from string, s Storage, load fu
 	if (m.Engine == "postgres") != (s.DatabaseURL != "") {
 		return m, fmt.Errorf("the backup is of %s; restore it there, and then move it with: postrider migrate --from … --to …", m.Engine)
 	}
-	if err := os.MkdirAll(s.Dir, 0o700); err != nil {
+	if err := s.makeDir(); err != nil {
 		return m, err
 	}
 	release, err := lockDir(s.Dir)

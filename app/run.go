@@ -52,8 +52,8 @@ func Run(ctx context.Context, w world.World, config Config) error {
 	if err := errors.Join(config.Storage.check(), planned.checkDoors(), planned.checkCertificates()); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(config.Dir, 0o700); err != nil {
-		return fmt.Errorf("data directory: %w", err)
+	if err := config.Storage.makeDir(); err != nil {
+		return err
 	}
 	config.API.SpoolDir = config.Dir // the machine's own may be in memory
 	stopTracing, err := openTracing(ctx, &w, config)

@@ -28,7 +28,7 @@ func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
 		{[]string{"--http", "127.0.0.1:7", "--admin", "127.0.0.1:7"}, "--http and --admin have the same address 127.0.0.1:7"},
 		{[]string{"--roles", ""}, "--roles : must name at least one of"},
 		{[]string{"--plans", absent}, "--plans: open " + absent},
-		{[]string{"--providers", absent}, "providers: open " + absent},
+		{[]string{"--providers", absent}, "--providers: open " + absent},
 		{[]string{"--sources", absent}, "--sources: open " + absent},
 		{[]string{"--domain-connect-key", absent}, "--domain-connect-key: open " + absent},
 		{[]string{"--tls-cert", absent, "--tls-key", absent}, "--tls-cert " + absent + ", --tls-key " + absent},
@@ -41,6 +41,7 @@ func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
 		{[]string{"--resolver", "nonsense"}, "--resolver nonsense: must be host:port, such as 127.0.0.1:53"},
 		{[]string{"--resolver", "127.0.0.1"}, "--resolver 127.0.0.1: must be host:port, such as 127.0.0.1:53"},
 		{[]string{"--resolver", "127.0.0.1:dns"}, "--resolver 127.0.0.1:dns: must be host:port, such as 127.0.0.1:53"},
+		{[]string{"--blob-url", "s3://KEY:sesame@127.0.0.1:1/b"}, "blob URL: the bucket b: Bucket name cannot be shorter"},
 		{[]string{"--cloudflare-url", "cloudflare"}, "--cloudflare-url cloudflare: must be an address such as https://api.cloudflare.com/client/v4"},
 		{[]string{"--probe", "big provider"}, "--probe big provider: must be a domain, such as gmail.com"},
 		{[]string{"--blocklists", "zen spamhaus"}, "--blocklists zen spamhaus: must be names of DNS zones, such as zen.spamhaus.org"},
@@ -52,6 +53,30 @@ func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
 		}
 		if _, err := os.Stat(filepath.Join(data, "blobs")); err == nil {
 			t.Errorf("%v: files were made all the same", c.args)
+		}
+	}
+}
+
+func TestAStorageThatCannotBeUsedIsNamedWithWhatToDo(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	below := filepath.Join(file, "data")
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"--data", below}, 2, "data directory: mkdir " + file + ": not a directory; name one with --data that the user who runs this can make and write"},
+		{[]string{"--data", "/proc"}, 2, "name one with --data that"},
+		{[]string{"--data", t.TempDir(), "--secret", longSecret, "--database-url", "postgres://u:sesame@127.0.0.1:1/x"}, 1,
+			"connection refused; look whether PostgreSQL runs, and whether --database-url names it"},
+	} {
+		_, stderr, err := run(t, append([]string{"serve", "--mx", noDoor}, c.args...)...)
+		if code(err) != c.code || !strings.Contains(stderr, c.want) || strings.Contains(stderr, "sesame") {
+			t.Errorf("%v: ended with %d and %q, want %q", c.args, code(err), stderr, c.want)
 		}
 	}
 }

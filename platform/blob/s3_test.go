@@ -37,6 +37,8 @@ func TestAnS3URLThatCannotWorkIsRefusedWithoutItsSecret(t *testing.T) {
 		"s3://K:hush@host",
 		"s3://K:hush@host/",
 		"s3://K:hush@/mail",
+		"s3://K:hush@host/b",
+		"s3://K:hush@host/a_bucket%20of/mail",
 		"s3://K:hush@host/mail?tls=perhaps",
 		"s3://K:hush@host/mail?acl=public",
 		"s3://K:hush%zz@host/mail",

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/minio/minio-go/v7/pkg/s3utils"
 )
 
 // defaultRegion is what services that have no regions expect to be asked for.
@@ -42,6 +44,9 @@ func ParseS3URL(raw string) (S3Config, error) {
 	config.Bucket, config.Prefix, _ = strings.Cut(strings.Trim(u.Path, "/"), "/")
 	if config.Bucket == "" {
 		return S3Config{}, errors.New("blob URL names no bucket after the host")
+	}
+	if err := s3utils.CheckValidBucketName(config.Bucket); err != nil {
+		return S3Config{}, fmt.Errorf("blob URL: the bucket %s: %w", config.Bucket, err)
 	}
 	if config.Prefix != "" {
 		config.Prefix += "/"
