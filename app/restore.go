@@ -17,6 +17,11 @@ import (
 
 var errOccupied = errors.New("the directory already holds a database; restore into another, or move that one (all files postrider.db*) away yourself")
 
+var (
+	errNeedsPostgres  = Misconfigured{errors.New("the backup is of PostgreSQL; name an empty database with --database-url")}
+	errNeedsDirectory = Misconfigured{errors.New("the backup is of the embedded database; restore it without --database-url, and then move it with: postrider migrate --from DIRECTORY --to postgres://…")}
+)
+
 // Restore puts a backup into a storage that has no database yet, and compares what came with what the manifest says. load reads a
 // dump into PostgreSQL; it is called only for a backup of one.
 func Restore(ctx context.Context, w world.World, from string, s Storage, load func(file string) error, tell move.Tell) (Manifest, error) {
@@ -27,8 +32,11 @@ func Restore(ctx context.Context, w world.World, from string, s Storage, load fu
 	if err := s.check(); err != nil {
 		return m, err
 	}
-	if (m.Engine == "postgres") != (s.DatabaseURL != "") {
-		return m, fmt.Errorf("the backup is of %s; restore it there, and then move it with: postrider migrate --from … --to …", m.Engine)
+	switch {
+	case m.Engine == "postgres" && s.DatabaseURL == "":
+		return m, errNeedsPostgres
+	case m.Engine != "postgres" && s.DatabaseURL != "":
+		return m, errNeedsDirectory
 	}
 	if err := s.makeDir(); err != nil {
 		return m, err

@@ -4,9 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"postrider/platform/db/dbtest"
 )
 
 // installed makes an installation and returns its directory.
@@ -154,5 +157,30 @@ func TestANodeWithoutANameGetsOne(t *testing.T) {
 	}
 	if first, second := name(), name(); len(first) < 36 || second != first {
 		t.Errorf("%q, and then %q", first, second)
+	}
+}
+
+func TestABackupOfPostgreSQLSaysWhereItGoes(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("pg_dump"); err != nil {
+		t.Skip("no pg_dump on this machine")
+	}
+	address := dbtest.URL(t, "postgres")
+	installed(t, "--database-url", address, "--secret", longSecret)
+	backup := filepath.Join(t.TempDir(), "backup")
+	stdout, stderr, err := run(t, "backup", "--data", t.TempDir(), "--database-url", address, "--secret", longSecret, "--out", backup)
+	if err != nil || !strings.Contains(stdout, "--database-url postgres://… (of an empty database)") {
+		t.Fatalf("%v %q %q", err, stdout, stderr)
+	}
+	if _, stderr, err := run(t, "restore", "--from", backup, "--data", t.TempDir()); code(err) != 2 || !strings.Contains(stderr, "name an empty database with --database-url") {
+		t.Errorf("%d %q", code(err), stderr)
+	}
+	_, stderr, err = run(t, "restore", "--from", backup, "--data", t.TempDir(), "--database-url", address)
+	if code(err) != 1 || !strings.Contains(stderr, "The database is as it was. It must be empty") {
+		t.Errorf("%d %q", code(err), stderr)
+	}
+	_, stderr, err = run(t, "restore", "--from", backedUp(t, installed(t)), "--data", t.TempDir(), "--database-url", address)
+	if code(err) != 2 || !strings.Contains(stderr, "the backup is of the embedded database; restore it without --database-url") {
+		t.Errorf("%d %q", code(err), stderr)
 	}
 }

@@ -50,7 +50,11 @@ func (c backupCommand) Run(ctx context.Context) error {
 	if !kept {
 		fmt.Println("The secret was given by POSTRIDER_SECRET or --secret and is not part of it: keep it too, without it keys cannot be opened.")
 	}
-	fmt.Printf("Put it back with: postrider restore --from %s --data NEW-DIRECTORY\n", c.Out)
+	line := "Put it back with: postrider restore --from " + c.Out + " --data NEW-DIRECTORY"
+	if c.DatabaseURL != "" {
+		line += " --database-url postgres://… (of an empty database)"
+	}
+	fmt.Println(line)
 	return nil
 }
 
@@ -88,7 +92,10 @@ func load(ctx context.Context, address, file string) error {
 	if err != nil {
 		return err
 	}
-	return runTool(ctx, address, "pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--dbname="+name, file)
+	if err := runTool(ctx, address, "pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--dbname="+name, file); err != nil {
+		return fmt.Errorf("%w\nThe database is as it was. It must be empty, and belong to the user of --database-url", err)
+	}
+	return nil
 }
 
 func databaseName(address string) (string, error) {
