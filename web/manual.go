@@ -69,8 +69,8 @@ func showManual(v *visit) error {
 	return v.show("manual/page", manualPage{shell: v.shell(title, "").with("manual.css"), Chapters: chaptersAt(name), Body: body})
 }
 
-// snippet is a line of a page that stands for a file which the tests run.
-var snippet = regexp.MustCompile(`(?m)^\{\{snippet "([^"]+)" "([^"]+)"\}\}$`)
+// snippet is a line of a page that is nothing but a link to a file which the tests run; where the files are browsed it stays one.
+var snippet = regexp.MustCompile(`(?m)^\[([^\]]+)\]\((?:\.\./)?quickstart/([^)]+)\)$`)
 
 // renderMarkdown draws a page of the documentation, which is part of the program and therefore trusted.
 func renderMarkdown(raw []byte, dir string) (title string, body template.HTML, err error) {

@@ -63,7 +63,12 @@ func TestSnippetsStandInTheQuickStart(t *testing.T) {
 			t.Errorf("the quick start does not show %s", part)
 		}
 	}
-	if strings.Contains(body, "go:build") || strings.Contains(body, "{{snippet") {
+	if strings.Contains(body, "go:build") {
 		t.Error("shows what is only for the tests")
+	}
+	for name, page := range pagesOfManual(t) {
+		if strings.Contains(page, "quickstart/") {
+			t.Errorf("%s does not show the file that it names", name)
+		}
 	}
 }
