@@ -43,7 +43,7 @@ func (c healthCommand) Run(ctx context.Context) error {
 		switch answer.StatusCode {
 		case http.StatusOK:
 		case http.StatusServiceUnavailable:
-			err = errors.New("the server cannot take mail now: its database does not take writes; its log says why, and so does postrider doctor")
+			err = errors.New("the server cannot take mail now: its database does not take writes; postrider doctor looks for the reason")
 		default:
 			err = fmt.Errorf("%s answers %s to /readyz, which no Postrider does; is --admin the address of its admin door?", c.Admin, answer.Status)
 		}
