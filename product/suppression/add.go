@@ -1,8 +1,10 @@
 package suppression
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"postrider/platform/db"
@@ -163,6 +165,10 @@ func (b *book) save() error {
 			return err
 		}
 	}
+	// Two transactions that add the same addresses in two orders would wait for each other.
+	slices.SortFunc(b.created, func(x, y *Suppression) int {
+		return cmp.Or(cmp.Compare(x.Workspace, y.Workspace), cmp.Compare(x.Address, y.Address))
+	})
 	n, err := insertSuppressions(b.tx, b.created)
 	if err != nil {
 		return err

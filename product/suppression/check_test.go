@@ -262,13 +262,18 @@ func (h *house) addWhileOthersWait(locked chan<- bool) {
 			return err
 		}
 		close(locked)
-		for waiting := int64(0); waiting == 0 && err == nil; {
-			waiting, err = db.One(tx, db.Value[int64], `
-				SELECT COUNT(*) FROM pg_stat_activity
-				WHERE datname = current_database() AND wait_event_type = 'Lock'`)
-		}
-		return err
+		return othersWait(tx)
 	})
+}
+
+// othersWait returns when somebody waits for what the transaction holds.
+func othersWait(tx *db.Tx) (err error) {
+	for waiting := int64(0); waiting == 0 && err == nil; {
+		waiting, err = db.One(tx, db.Value[int64], `
+			SELECT COUNT(*) FROM pg_locks
+			WHERE NOT granted AND pg_backend_pid() = ANY(pg_blocking_pids(pid))`)
+	}
+	return err
 }
 
 // The list is compared with the simplest list there is: a map of what was added, by address.

@@ -368,6 +368,40 @@ func TestConcurrentAddsMakeOneEntry(t *testing.T) {
 	})
 }
 
+func TestBatchesOfTheSameAddressesInTwoOrdersDoNotWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		if !h.App.DB.Shared() {
+			return // one writer at a time: nobody stops half-way
+		}
+		tries := 0
+		var other sync.WaitGroup
+		h.write(func(tx *db.Tx) error {
+			if _, err := h.list.AddMany(tx, []suppression.Entry{{Workspace: h.Workspace, Address: "ann@example.net", Reason: suppression.Bounce}}); err != nil {
+				return err
+			}
+			if tries++; tries != 2 { // the first is the rehearsal of the transaction
+				return nil
+			}
+			other.Go(func() {
+				h.as(h.Key, "POST", "/suppressions/batch/add", fields{"emails": []string{"bob@example.net", "ann@example.net"}})
+			})
+			if err := othersWait(tx); err != nil {
+				return err
+			}
+			if _, err := tx.Exec(`SET LOCAL lock_timeout = '100ms'`); err != nil {
+				return err
+			}
+			_, err := h.list.AddMany(tx, []suppression.Entry{{Workspace: h.Workspace, Address: "bob@example.net", Reason: suppression.Bounce}})
+			return err
+		})
+		other.Wait()
+		if got := h.must(200, "GET", "/suppressions?reason=bounce", nil).Text("total"); got != "2" || tries != 2 {
+			t.Errorf("%s bounces after %d tries", got, tries)
+		}
+	})
+}
+
 func TestASearchFindsNobodyTwice(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
