@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"time"
@@ -56,29 +57,49 @@ func CheckIdempotencyKey(fields *Fields, header, body string) string {
 // Once does the work of a request at most once. If the key has been used with the same body, the remembered result is returned and
 // replayed is true. The result is remembered in the transaction of the work, so a crash keeps both or neither.
 func Once[T any](tx *db.Tx, request Idempotency, do func() (T, error)) (result T, replayed bool, err error) {
-	if request.Key == "" {
-		result, err = do()
-		return result, false, err
-	}
-	stored, found, err := recall(tx, request)
-	if err != nil {
-		return result, false, err
-	}
-	if found {
-		if stored.hash != request.Hash {
-			return result, false, ErrKeyReused
-		}
-		err = json.Unmarshal([]byte(stored.result), &result)
-		return result, true, err
+	if result, replayed, err = Replay[T](tx, request); replayed || err != nil {
+		return result, replayed, err
 	}
 	if result, err = do(); err != nil {
-		return result, false, err
+		return result, false, unlessTwin(tx, request, err)
+	}
+	if request.Key == "" {
+		return result, false, nil
 	}
 	raw, err := json.Marshal(result)
 	if err != nil {
 		return result, false, fmt.Errorf("remember result: %w", err)
 	}
 	return result, false, remember(tx, request, string(raw))
+}
+
+// Replay returns what a key was answered with before. found is false if there is no key or it has not been used.
+func Replay[T any](tx *db.Tx, request Idempotency) (result T, found bool, err error) {
+	if request.Key == "" {
+		return result, false, nil
+	}
+	stored, found, err := recall(tx, request)
+	if err != nil || !found {
+		return result, false, err
+	}
+	if stored.hash != request.Hash {
+		return result, false, ErrKeyReused
+	}
+	err = json.Unmarshal([]byte(stored.result), &result)
+	return result, true, err
+}
+
+// unlessTwin returns why the work was refused. If a twin has committed since we looked, its own work is the likely reason: the
+// transaction must run again to find the twin's result.
+func unlessTwin(tx *db.Tx, request Idempotency, refusal error) error {
+	var public *Error
+	if request.Key == "" || !errors.As(refusal, &public) {
+		return refusal
+	}
+	if _, found, err := recall(tx, request); err != nil || !found {
+		return refusal
+	}
+	return db.ErrConflict
 }
 
 // HashBody returns a hash that is equal for bodies that mean the same: key order, white space and the idempotency key itself

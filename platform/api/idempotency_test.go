@@ -74,6 +74,38 @@ func TestKeyWithAnotherBodyIsRefusedAndAFailureFreesTheKey(t *testing.T) {
 	})
 }
 
+func TestARefusalThatATwinHasCausedIsAnsweredAsTheTwinWas(t *testing.T) {
+	t.Parallel()
+	w := world.New(slog.New(slog.DiscardHandler))
+	dbtest.Each(t, w, func(t *testing.T, d *db.DB) {
+		if !d.Shared() {
+			return // one writer at a time: no twin can come in between
+		}
+		request := api.Idempotency{Workspace: "00000000-0000-7000-8000-000000000001", Operation: "POST /broadcasts/1/send", Key: "november", Hash: "h"}
+		twin := func() error {
+			return d.Write(t.Context(), func(tx *db.Tx) error {
+				_, _, err := api.Once(tx, request, func() (string, error) { return "sent", nil })
+				return err
+			})
+		}
+		tries, result, replayed := 0, "", false
+
+		err := d.Write(t.Context(), func(tx *db.Tx) (err error) {
+			result, replayed, err = api.Once(tx, request, func() (string, error) {
+				if tries++; tries != 2 { // the first is the rehearsal of the transaction
+					return "", nil
+				}
+				return "", errors.Join(api.ErrInvalidState, twin())
+			})
+			return err
+		})
+
+		if err != nil || result != "sent" || !replayed {
+			t.Errorf("%q, replayed %v, %v", result, replayed, err)
+		}
+	})
+}
+
 func TestBodiesThatMeanTheSameHashTheSame(t *testing.T) {
 	t.Parallel()
 	hash := func(body string) string {

@@ -100,9 +100,12 @@ func earlier[T any](ctx context.Context, s *Service, request api.Idempotency, re
 		return answer, false, refusal
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		answer, replayed, err = api.Once(tx, request, func() (none T, _ error) { return none, refusal })
+		answer, replayed, err = api.Replay[T](tx, request)
 		return err
 	})
+	if err == nil && !replayed {
+		err = refusal
+	}
 	return answer, replayed, err
 }
 
