@@ -98,6 +98,11 @@ func (s *Emails) GetReceivingHealth(ctx context.Context, options ...CallOption) 
 	return do[InboundHealthRecord](ctx, s.client, call{method: "GET", path: "/v1/emails/receiving/health"}, options)
 }
 
+// DeleteReceiving calls DELETE /v1/emails/receiving/{id}: delete a received message for good. Needs the scope `domain:manage`. Counted in the rate limit `write`.
+func (s *Emails) DeleteReceiving(ctx context.Context, id string, options ...CallOption) (*APIDeleted, error) {
+	return do[APIDeleted](ctx, s.client, call{method: "DELETE", path: "/v1/emails/receiving/" + url.PathEscape(id)}, options)
+}
+
 // GetReceiving calls GET /v1/emails/receiving/{id}: get a received message with its header and body. Needs the scope `email:read`. Counted in the rate limit `read`.
 func (s *Emails) GetReceiving(ctx context.Context, id string, params GetEmailsReceivingParams, options ...CallOption) (*InboundRecord, error) {
 	return do[InboundRecord](ctx, s.client, call{method: "GET", path: "/v1/emails/receiving/" + url.PathEscape(id), query: params.values()}, options)

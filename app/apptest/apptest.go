@@ -99,13 +99,13 @@ type Installation struct {
 
 const ownerPassword = "correct horse battery"
 
-// Each runs test on an installation of every engine at hand.
-func Each(t *testing.T, test func(t *testing.T, in *Installation)) {
+// Each runs test on an installation of every engine at hand. Options are those of New.
+func Each(t *testing.T, test func(t *testing.T, in *Installation), options ...func(*app.Settings)) {
 	t.Helper()
 	for _, engine := range []string{"sqlite", "postgres"} {
 		t.Run(engine, func(t *testing.T) {
 			t.Parallel()
-			test(t, New(t, engine))
+			test(t, New(t, engine, options...))
 		})
 	}
 }

@@ -29,6 +29,8 @@ func (s *Service) Routes() []api.Route {
 			Summary: "Get a received message with its header and body.", Handler: api.Handle(s.handleGet)},
 		{Method: http.MethodPatch, Path: "/emails/receiving/{id}", Scope: "email:read", Bucket: api.BucketWrite, Errors: missing,
 			Summary: "Mark a received message as read or with a star.", Handler: api.Handle(s.handleMark)},
+		{Method: http.MethodDelete, Path: "/emails/receiving/{id}", Scope: "domain:manage", Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound, api.ErrInvalidState},
+			Summary: "Delete a received message for good.", Handler: api.Handle(s.handleDelete)},
 		{Method: http.MethodGet, Path: "/emails/receiving/{id}/attachments", Scope: "email:read", Bucket: api.BucketRead, Errors: missing,
 			Summary: "List the attachments of a received message.", Handler: api.Handle(s.handleAttachments)},
 		{Method: http.MethodGet, Path: "/emails/receiving/{id}/attachments/{attachmentId}", Scope: "email:read", Bucket: api.BucketRead, Errors: missing,

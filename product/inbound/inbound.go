@@ -22,10 +22,12 @@ import (
 	"postrider/platform/limit"
 	"postrider/platform/queue"
 	"postrider/platform/seal"
+	"postrider/platform/space"
 	"postrider/product/account"
 	"postrider/product/delivery"
 	"postrider/product/domain"
 	"postrider/product/email"
+	"postrider/product/plan"
 	"postrider/product/suppression"
 	"postrider/product/webhook"
 	"postrider/world"
@@ -41,6 +43,7 @@ type Service struct {
 	emails       *email.Service
 	delivery     *delivery.Service
 	webhooks     *webhook.Service
+	plans        *plan.Service
 	suppressions *suppression.Service
 	keys         *seal.Keyring
 	spam         spam.Engine
@@ -52,7 +55,9 @@ type Service struct {
 	throttle throttle
 	holder   *queue.Holder // of the leases on checks and forwards
 	turns    turns
-	door     door
+	// removedUpTo is the workspace whose old mail was removed last.
+	removedUpTo space.ID
+	door        door
 }
 
 // Parts are what the service is built on.
@@ -63,6 +68,7 @@ type Parts struct {
 	Emails   *email.Service
 	Delivery *delivery.Service
 	Webhooks *webhook.Service
+	Plans    *plan.Service
 	// Suppressions knows who must not be mailed.
 	Suppressions *suppression.Service
 	Keys         *seal.Keyring
@@ -76,7 +82,7 @@ type Parts struct {
 
 // New returns the service.
 func New(w world.World, d *db.DB, parts Parts) *Service {
-	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, emails: parts.Emails, delivery: parts.Delivery, webhooks: parts.Webhooks,
+	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, emails: parts.Emails, delivery: parts.Delivery, webhooks: parts.Webhooks, plans: parts.Plans,
 		suppressions: parts.Suppressions, keys: parts.Keys, spam: parts.Spam, host: parts.Domains.Hosts().MX()[0], node: parts.Node, baseURL: strings.TrimRight(parts.BaseURL, "/"),
 		holder: queue.NewHolder(w, d, "inbound/"+parts.Node)}
 	s.desk = db.NewDesk(d, storeArrivals)

@@ -37,7 +37,7 @@ func otherNode(t *testing.T, in *apptest.Installation, options ...func(*world.Wo
 	if err != nil {
 		t.Fatal(err)
 	}
-	parts := inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks, Suppressions: a.Suppressions,
+	parts := inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks, Plans: a.Plans, Suppressions: a.Suppressions,
 		Keys: in.Keys, Node: "other", BaseURL: "https://postrider.test"}
 	for _, option := range options {
 		option(&w, &parts)

@@ -60,6 +60,7 @@ func TestAKeyOfSomeDomainsFindsWhatTheyReceivedOnly(t *testing.T) {
 				{http.MethodGet, file, nil, http.StatusOK},
 				{http.MethodPatch, func(string) string { return "" }, fields{"read": true}, http.StatusOK},
 				{http.MethodPost, func(string) string { return "/reply" }, fields{"text": "Hi", "from": "support@other.test"}, http.StatusAccepted},
+				{http.MethodDelete, func(string) string { return "" }, nil, http.StatusConflict}, // nobody has checked it yet
 			} {
 				if answer := in.CallAs(key, c.method, "/emails/receiving/"+foreign+c.path(foreign), c.body, nil); answer.Status != http.StatusNotFound || answer.Text("error", "details", "resource") != "email" {
 					t.Errorf("%s %s of foreign mail: %d %s", c.method, c.path(foreign), answer.Status, answer.Raw)

@@ -42,6 +42,7 @@ func (s *Service) Workers() []queue.Worker {
 		{Name: "forwards", Step: s.ForwardStep, Topics: []string{forwardLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(forwardLane)},
 		{Name: "operator's mail", Step: s.OperatorStep, Topics: []string{operatorLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(operatorLane)},
 		{Name: "inbound leases", Step: s.releaseExpired, Every: leaseFor / 4},
+		{Name: "old received mail", Step: s.RemoveOld, Every: removeEvery, Gentle: true},
 		{Name: "old operator's mail", Step: s.sweep, Every: time.Hour},
 	}
 }

@@ -22,18 +22,20 @@ const (
 
 // Limits says how much a plan allows. Nil means without limit.
 type Limits struct {
-	VerifiedDomains    *int64 `json:"verified_domains" example:"10"`
-	EmailsPerMonth     *int64 `json:"emails_per_month" example:"50000"`
-	EmailsPerDay       *int64 `json:"emails_per_day"`
-	Webhooks           *int64 `json:"webhooks" example:"10"`
-	LogRetentionDays   *int64 `json:"log_retention_days" example:"90"`
-	Templates          *int64 `json:"templates" example:"500"`
-	Contacts           *int64 `json:"contacts" example:"50000"`
-	Automations        *int64 `json:"automations" example:"50"`
-	ManagedTenants     *int64 `json:"managed_tenants" example:"100"`
-	DomainsPerTenant   *int64 `json:"domains_per_tenant" example:"5"`
-	Members            *int64 `json:"members" example:"10"`
-	ScheduledDaysAhead int64  `json:"scheduled_days_ahead" example:"30"`
+	VerifiedDomains  *int64 `json:"verified_domains" example:"10"`
+	EmailsPerMonth   *int64 `json:"emails_per_month" example:"50000"`
+	EmailsPerDay     *int64 `json:"emails_per_day"`
+	Webhooks         *int64 `json:"webhooks" example:"10"`
+	LogRetentionDays *int64 `json:"log_retention_days" example:"90"`
+	// ReceivedRetentionDays is how long received mail is kept; shipped plans keep it for good.
+	ReceivedRetentionDays *int64 `json:"received_retention_days"`
+	Templates             *int64 `json:"templates" example:"500"`
+	Contacts              *int64 `json:"contacts" example:"50000"`
+	Automations           *int64 `json:"automations" example:"50"`
+	ManagedTenants        *int64 `json:"managed_tenants" example:"100"`
+	DomainsPerTenant      *int64 `json:"domains_per_tenant" example:"5"`
+	Members               *int64 `json:"members" example:"10"`
+	ScheduledDaysAhead    int64  `json:"scheduled_days_ahead" example:"30"`
 }
 
 // Rate is how fast a plan may make requests of one kind.

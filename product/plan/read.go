@@ -83,7 +83,7 @@ var buckets = []api.Bucket{api.BucketSend, api.BucketBatch, api.BucketSpamCheck,
 func (l *Limits) fields() map[string]**int64 {
 	return map[string]**int64{
 		"verified_domains": &l.VerifiedDomains, "emails_per_month": &l.EmailsPerMonth, "emails_per_day": &l.EmailsPerDay, "webhooks": &l.Webhooks,
-		"log_retention_days": &l.LogRetentionDays, "templates": &l.Templates, "contacts": &l.Contacts, "automations": &l.Automations,
+		"log_retention_days": &l.LogRetentionDays, "received_retention_days": &l.ReceivedRetentionDays, "templates": &l.Templates, "contacts": &l.Contacts, "automations": &l.Automations,
 		"managed_tenants": &l.ManagedTenants, "domains_per_tenant": &l.DomainsPerTenant, "members": &l.Members,
 	}
 }
