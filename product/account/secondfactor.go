@@ -183,7 +183,7 @@ func (s *Service) spend(tx *db.Tx, id UserID, p proof, from netip.Addr) (verdict
 	if err != nil {
 		return wrong, err
 	}
-	step, ok := matchTOTP(secret, strings.ReplaceAll(p.Code, " ", ""), tx.Now())
+	step, ok := matchTOTP(secret, p.Code, tx.Now())
 	if !ok {
 		return wrong, nil
 	}

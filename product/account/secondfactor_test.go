@@ -74,6 +74,16 @@ func TestSignInWithASecondFactor(t *testing.T) {
 	})
 }
 
+func TestANewSecretIsConfirmedWithACodeAsAppsShowIt(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		b := h.SignUp("olga@acme.test")
+		p := phone{h, b.Must(200, "POST", "/account/2fa/setup", nil).Text("secret")}
+		code := p.code()
+		b.Must(200, "POST", "/account/2fa/enable", map[string]any{"code": code[:3] + " " + code[3:]})
+	})
+}
+
 func TestACodeIsGoodOnceAndNearItsTime(t *testing.T) {
 	t.Parallel()
 	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -37,8 +38,9 @@ func totpCode(secret []byte, step int64) string {
 	return fmt.Sprintf("%0*d", totpDigits, number%1_000_000)
 }
 
-// matchTOTP returns the step whose code was given, if it lies near now.
+// matchTOTP returns the step whose code was given, if it lies near now. Apps show a code with a space in the middle.
 func matchTOTP(secret []byte, code string, now time.Time) (step int64, ok bool) {
+	code = strings.ReplaceAll(code, " ", "")
 	for skew := -totpSkew; skew <= totpSkew; skew++ {
 		candidate := totpStep(now) + int64(skew)
 		if subtle.ConstantTimeCompare([]byte(totpCode(secret, candidate)), []byte(code)) == 1 {
