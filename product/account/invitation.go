@@ -66,8 +66,11 @@ func (s *Service) Invite(ctx context.Context, caller api.Caller, email string, r
 		if err := s.checkRoom(tx, w, email); err != nil {
 			return err
 		}
-		invitation.CreatedAt, invitation.ExpiresAt, invitation.WorkspaceName = tx.Now(), tx.Now().Add(invitationFor), w.Name
+		invitation.CreatedAt, invitation.ExpiresAt = tx.Now(), tx.Now().Add(invitationFor)
 		if err := insertInvitation(tx, invitation); err != nil {
+			return err
+		}
+		if invitation, err = selectInvitation(tx, invitation.ID); err != nil { // with the names of workspace and inviter
 			return err
 		}
 		if err := s.queueMail(tx, mail{Kind: invitationMail, Invitation: invitation.ID}); err != nil {

@@ -100,7 +100,7 @@ func findMember(tx *db.Tx, ws space.ID, id string) (Member, error) {
 func mayGrant(tx *db.Tx, caller api.Caller, roles ...api.Role) error {
 	self, err := selectMemberByUser(tx, caller.Workspace, UserID(caller.UserID))
 	if errors.Is(err, db.ErrNotFound) {
-		return api.ErrRole
+		return api.ErrRole.With("required", managers)
 	}
 	if err != nil {
 		return err

@@ -51,7 +51,10 @@ func TestInvitedPeopleJoinWithTheirRoleAndAVerifiedAddress(t *testing.T) {
 		owner := h.Browser()
 		owner.SignIn("olga@acme.test", accounttest.Password)
 		path := "/workspaces/" + owner.Workspace()
-		owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "Ann@Acme.test", "role": "marketer"})
+		made := owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "Ann@Acme.test", "role": "marketer"})
+		if made.Text("invited_by") != "Olga" {
+			t.Errorf("made: %s", made.Body)
+		}
 		token := h.LastLetter("ann@acme.test").Token("/invite/")
 		if got := h.Browser().Must(200, "POST", "/auth/invitation", map[string]any{"token": token}); got.Text("workspace_name") != "Acme" ||
 			got.Text("role") != "marketer" || got.Text("invited_by") != "Olga" {
