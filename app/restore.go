@@ -19,7 +19,8 @@ var errOccupied = errors.New("the directory already holds a database; restore in
 
 var (
 	errNeedsPostgres  = Misconfigured{errors.New("the backup is of PostgreSQL; name an empty database with --database-url")}
-	errNeedsDirectory = Misconfigured{errors.New("the backup is of the embedded database; restore it without --database-url, and then move it with: postrider migrate --from DIRECTORY --to postgres://…")}
+	errNeedsDirectory = Misconfigured{errors.New("the backup is of the embedded database; restore it without --database-url, " +
+		"and then move it with: postrider migrate --from DIRECTORY --to postgres://…")}
 )
 
 // Restore puts a backup into a storage that has no database yet, and compares what came with what the manifest says. load reads a

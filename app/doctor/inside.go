@@ -44,7 +44,8 @@ func (e *examination) inside(ctx context.Context) {
 		e.note("server", standing.Good, "", "%d running on this database.", in.Live)
 	}
 	if in.Live > 1 && in.FileBlobs {
-		e.note("blobs", standing.Warn, "Give every node the same bucket with --blob-url; postrider migrate --from DIRECTORY --from postgres://… --to s3://… moves what is in files",
+		e.note("blobs", standing.Warn, "Give every node the same bucket with --blob-url; "+
+			"postrider migrate --from DIRECTORY --from postgres://… --to s3://… moves what is in files",
 			"%d servers run, and large bodies and attachments are in files: a server that does not see the same files cannot send them.", in.Live)
 	}
 	if waited := e.world.Clock.Now().Sub(in.Oldest); !in.Oldest.IsZero() && waited > stuckAfter {

@@ -92,7 +92,8 @@ func load(ctx context.Context, address, file string) error {
 	if err != nil {
 		return err
 	}
-	if err := runTool(ctx, address, "pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--dbname="+name, file); err != nil {
+	err = runTool(ctx, address, "pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--dbname="+name, file)
+	if err != nil {
 		return fmt.Errorf("%w\nThe database is as it was. It must be empty, and belong to the user of --database-url", err)
 	}
 	return nil
