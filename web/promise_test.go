@@ -202,3 +202,28 @@ func TestAnAutomationThatWasNeverPublishedIsADraft(t *testing.T) {
 	in.Must(http.StatusOK, http.MethodPatch, "/automations/"+id, map[string]any{"status": "disabled"})
 	says("Disabled", "Draft")
 }
+
+func TestACallThatIsNoSendIsNoRefusal(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	letter := map[string]any{"from": "hello@" + apptest.Domain, "to": "ada@example.net", "subject": "Hello", "text": "Hi"}
+	in.Must(http.StatusAccepted, http.MethodPost, "/emails", letter)
+	in.Clock.Advance(time.Second)
+	in.Must(http.StatusCreated, http.MethodPost, "/emails/receiving/forwarding", map[string]any{"address": "help@" + apptest.Domain, "forward_to": []string{"ann@example.net"}})
+	in.Must(http.StatusAccepted, http.MethodPost, "/emails/batch", []any{letter, letter})
+	shows := func(want string) {
+		t.Helper()
+		if err := in.App.Logs.Flush(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if page := owner.words("/quickstart"); !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q: %.2000s", want, page)
+		}
+	}
+	shows("Got it: ")
+	in.Clock.Advance(time.Second)
+	letter["from"] = "hello@stranger.test"
+	in.Call(http.MethodPost, "/emails", letter)
+	shows("Refused: ")
+}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 )
 
@@ -114,8 +113,9 @@ func (v *visit) newestCall() (*firstCall, error) {
 			return nil, err
 		}
 		for _, e := range list.Data {
-			sends := e.Kind == "smtp_submission" || e.KeyID != "" && strings.HasPrefix(e.Endpoint, "/emails")
-			if sends && (newest == nil || e.CreatedAt.After(newest.CreatedAt)) {
+			sends := e.Kind == "smtp_submission" || e.KeyID != "" && (e.Endpoint == "/emails" || e.Endpoint == "/emails/batch")
+			told := e.EmailID != "" || e.Kind == "smtp_submission" || e.ResponseStatus >= http.StatusBadRequest // a batch that was taken names no email
+			if sends && told && (newest == nil || e.CreatedAt.After(newest.CreatedAt)) {
 				newest = &e
 			}
 		}
