@@ -75,7 +75,11 @@ func testBroadcast(v *visit) error {
 	if err != nil {
 		return err
 	}
-	body := map[string]any{"to": to, "from": b.From, "subject": b.Subject, "variables": v.valuesOf(sample, b)}
+	values, err := v.valuesOf(sample, b)
+	if err != nil {
+		return err
+	}
+	body := map[string]any{"to": to, "from": b.From, "subject": b.Subject, "variables": values}
 	path := "/v1/templates/test-send"
 	if b.TemplateID != "" {
 		path = apiPath("templates", b.TemplateID, "test-send")

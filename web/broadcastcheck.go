@@ -1,6 +1,8 @@
 package web
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -33,13 +35,27 @@ func (v *visit) render(b broadcastRecord, values map[string]any) (r rendered, er
 	return r, err
 }
 
-// valuesOf is what a message can say about a contact.
-func (v *visit) valuesOf(c contactRecord, b broadcastRecord) map[string]any {
-	values := map[string]any{}
-	contact := map[string]any{"id": c.ID, "email": c.Email, "properties": c.Properties}
-	for key, value := range c.Properties {
-		values[key], contact[key] = value, value
+// valuesOf is what a message can say about a contact; the fallbacks of properties stand in for what is not known.
+func (v *visit) valuesOf(c contactRecord, b broadcastRecord) (map[string]any, error) {
+	known, err := v.everyProperty()
+	if err != nil {
+		return nil, err
 	}
+	values, properties, contact := map[string]any{}, map[string]any{}, map[string]any{"id": c.ID, "email": c.Email}
+	for _, p := range known {
+		var value any
+		if json.Unmarshal(p.Fallback, &value) == nil && value != nil {
+			properties[p.Key] = value
+		}
+	}
+	for key, value := range c.Properties {
+		if value != nil {
+			properties[key] = value
+		}
+	}
+	maps.Copy(values, properties)
+	maps.Copy(contact, properties)
+	contact["properties"] = properties
 	for key, value := range b.Variables {
 		values[key] = value
 	}
@@ -50,7 +66,15 @@ func (v *visit) valuesOf(c contactRecord, b broadcastRecord) map[string]any {
 			values[strings.ToUpper(name)], contact[name] = value, value
 		}
 	}
-	return values
+	return values, nil
+}
+
+// everyProperty is what is known of people, for those who may look at it.
+func (v *visit) everyProperty() ([]propertyRecord, error) {
+	if !v.can("audience:read") {
+		return nil, nil
+	}
+	return every[propertyRecord](v, "/v1/contact-properties", nil, 0)
 }
 
 // sampleContact is one of those a broadcast is for: the one that was chosen, or the newest.
@@ -97,7 +121,11 @@ func (v *visit) checkBroadcast(b broadcastRecord, e *estimate) ([]finding, error
 		return append(found, undone("No message", "Write it, or choose a template.")), nil
 	}
 	if v.can("template:manage") {
-		found = append(found, v.checkMessage(b)...)
+		written, err := v.checkMessage(b)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, written...)
 	}
 	if b.ID == "" || !v.can("email:read") {
 		return found, nil
@@ -145,17 +173,21 @@ func (v *visit) checkSender(b broadcastRecord) (finding, error) {
 var linkForm = regexp.MustCompile(`(?i)<a\b[^>]*\bhref\s*=\s*["']([^"']*)["']`)
 
 // checkMessage looks at what is written: whether it can be made for everybody, and what it leads to.
-func (v *visit) checkMessage(b broadcastRecord) []finding {
-	r, err := v.render(b, v.valuesOf(contactRecord{Email: "nobody@example.com"}, b))
+func (v *visit) checkMessage(b broadcastRecord) ([]finding, error) {
+	values, err := v.valuesOf(contactRecord{Email: "nobody@example.com"}, b)
+	if err != nil {
+		return nil, err
+	}
+	r, err := v.render(b, values)
 	if p, ok := err.(*problem); ok && p.Status != http.StatusTooManyRequests {
 		said := p.Message
 		for _, field := range p.Others() {
 			said += " " + field
 		}
-		return []finding{bad("The message cannot be made", said)}
+		return []finding{bad("The message cannot be made", said)}, nil
 	}
 	if err != nil {
-		return nil // asked too often; the next look says more
+		return nil, nil // asked too often; the next look says more
 	}
 	var found []finding
 	if b.HTML+b.Text != "" && !strings.Contains(b.HTML+b.Text, "UNSUBSCRIBE_URL") {
@@ -168,11 +200,37 @@ func (v *visit) checkMessage(b broadcastRecord) []finding {
 	} else if r.Text != "" {
 		found = append(found, good("Text part", ""))
 	}
-	if missing := slices.DeleteFunc(r.Missing, func(name string) bool { return name == "contact" }); len(missing) > 0 {
-		found = append(found, doubtful("Without a fallback: "+strings.Join(missing, ", "),
-			"People of whom that is not known do not get the mail. Name a fallback, as in {{{"+missing[0]+"|there}}}."))
+	missing, err := v.checkMissing(slices.DeleteFunc(r.Missing, func(name string) bool { return name == "contact" }))
+	if err != nil {
+		return nil, err
 	}
-	return append(found, checkLinks(r.HTML, v.plural)...)
+	return append(append(found, missing...), checkLinks(r.HTML, v.plural)...), nil
+}
+
+// checkMissing tells what is not known of everybody from what is known of nobody, which lets the whole broadcast fail.
+func (v *visit) checkMissing(names []string) (found []finding, err error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	properties, err := v.everyProperty()
+	var some, none []string
+	for _, name := range names {
+		if !v.can("audience:read") || name == "FIRST_NAME" || name == "LAST_NAME" || strings.HasPrefix(name, "contact.") ||
+			slices.ContainsFunc(properties, func(p propertyRecord) bool { return p.Key == name }) {
+			some = append(some, name)
+		} else {
+			none = append(none, name)
+		}
+	}
+	if len(none) > 0 {
+		found = append(found, bad("Nobody has a value for "+strings.Join(none, ", "),
+			"No property is called that, so the mail could be made for nobody. People's names are FIRST_NAME and LAST_NAME, as in {{{FIRST_NAME|there}}}."))
+	}
+	if len(some) > 0 {
+		found = append(found, doubtful("Without a fallback: "+strings.Join(some, ", "),
+			"People of whom that is not known do not get the mail. Name a fallback, as in {{{"+some[0]+"|there}}}."))
+	}
+	return found, err
 }
 
 // checkLinks looks for links that lead nowhere. Whether a page answers is not tried: it may count as a visit.

@@ -203,6 +203,35 @@ func TestAnAutomationThatWasNeverPublishedIsADraft(t *testing.T) {
 	says("Disabled", "Draft")
 }
 
+func TestAReviewKnowsTheFallbacksOfProperties(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	in.Must(http.StatusCreated, http.MethodPost, "/contact-properties", map[string]any{"key": "city", "type": "string", "fallback_value": "your town"})
+	in.Must(http.StatusCreated, http.MethodPost, "/contact-properties", map[string]any{"key": "plan", "type": "string"})
+	list := in.Must(http.StatusCreated, http.MethodPost, "/audience/lists", map[string]any{"name": "Readers"}).Text("id")
+	in.Must(http.StatusCreated, http.MethodPost, "/audience/contacts", map[string]any{"email": "ada@example.net", "first_name": "Ada", "list_id": list})
+	review := func(html string) (path, page string) {
+		path = "/broadcasts/" + in.Must(http.StatusCreated, http.MethodPost, "/broadcasts",
+			map[string]any{"name": "News", "from": "news@" + apptest.Domain, "subject": "News", "html": html, "audience_id": list}).Text("id")
+		return path, owner.words(path + "/review")
+	}
+	path, page := review("<p>News from {{{city}}}</p>")
+	if strings.Contains(page, "Without a fallback") || strings.Contains(page, "Nobody has a value") {
+		t.Errorf("a fallback is missed that mail would have: %s", page)
+	}
+	if body := owner.open(path + "/body?made=1"); !strings.Contains(body, "News from your town") {
+		t.Errorf("the preview is not what is sent: %s", body)
+	}
+	if _, page := review("<p>You have {{{plan}}}</p>"); !strings.Contains(page, "Without a fallback: plan") || strings.Contains(page, "Nobody has a value") {
+		t.Errorf("what is not known of everybody is not told: %s", page)
+	}
+	if path, page := review("<p>Hi {{{first_name}}}</p>"); !strings.Contains(page, "Nobody has a value for first_name") ||
+		strings.Contains(owner.open(path+"/review"), path+"/send") {
+		t.Errorf("a message that can be made for nobody can be sent: %s", page)
+	}
+}
+
 func TestACallThatIsNoSendIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

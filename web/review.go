@@ -87,7 +87,11 @@ func (v *visit) addMessage(p *reviewPage) error {
 	if p.Broadcast.HTML+p.Broadcast.Text+p.Broadcast.TemplateID == "" {
 		return nil
 	}
-	r, err := v.render(p.Broadcast, v.valuesOf(sample, p.Broadcast))
+	values, err := v.valuesOf(sample, p.Broadcast)
+	if err != nil {
+		return err
+	}
+	r, err := v.render(p.Broadcast, values)
 	if err == nil {
 		p.Subject, p.Preview, p.Text = visible(r.Subject), visible(r.Preview), r.Text
 		p.Frame = v.link("broadcasts", p.Broadcast.ID, "body") + "?as=" + sample.ID
@@ -130,7 +134,11 @@ func showBroadcastBody(v *visit) error {
 	if err != nil {
 		return err
 	}
-	r, err := v.render(b, v.valuesOf(sample, b))
+	values, err := v.valuesOf(sample, b)
+	if err != nil {
+		return err
+	}
+	r, err := v.render(b, values)
 	if err != nil {
 		return err
 	}

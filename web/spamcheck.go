@@ -222,7 +222,11 @@ func (v *visit) takeBroadcast(id string, p *spamCheckPage) error {
 	if err != nil {
 		return err
 	}
-	r, err := v.render(b, v.valuesOf(reader, b))
+	values, err := v.valuesOf(reader, b)
+	if err != nil {
+		return err
+	}
+	r, err := v.render(b, values)
 	if err != nil {
 		return err
 	}
