@@ -12,6 +12,7 @@ type emailPage struct {
 	Email      emailDetail
 	At         moment
 	Sentence   string
+	To         string
 	Tab        string
 	Tabs       []tab
 	Recipients []recipientRow
@@ -72,6 +73,8 @@ type bounce struct {
 	Suppressed               bool
 	EnhancedCode             string `json:"enhanced_code"`
 	Recipient                string `json:"-"`
+	// Others is how many recipients bounced besides this one.
+	Others int64 `json:"-"`
 }
 
 type recipientRow struct{ Address, Kind, Status, Provider, Response, Href string }
@@ -124,7 +127,10 @@ func (v *visit) describe(p *emailPage, tried attempts) {
 	}
 	p.shell = v.shell(subject, "emails").under(crumb{"Emails", v.link("emails")})
 	p.Email.From, p.Email.Subject = visible(e.From), subject
-	p.At, p.Sentence = v.moment(e.CreatedAt), sentences[e.Status]
+	p.At, p.Sentence, p.To = v.moment(e.CreatedAt), sentences[e.Status], visible(strings.Join(e.To, ", "))
+	if more := len(e.To) - 1; more > 2 { // the list beside the timeline has them all
+		p.To = visible(e.To[0]) + " and " + v.number(int64(more)) + " others"
+	}
 	if e.Status == "scheduled" && e.ScheduledAt != nil {
 		p.Zones, p.When = v.inZones(*e.ScheduledAt), orElse(v.value("scheduled_at"), e.ScheduledAt.In(v.zone()).Format(momentLayout))
 	}
@@ -145,6 +151,8 @@ func (v *visit) describe(p *emailPage, tried attempts) {
 		if r.Bounce != nil && p.Why == nil {
 			p.Why = r.Bounce
 			p.Why.Recipient = r.Email
+		} else if r.Bounce != nil {
+			p.Why.Others++
 		}
 		p.Recipients = append(p.Recipients, row)
 	}

@@ -23,7 +23,7 @@ func TestAnEmailWithManyAttemptsLeadsToAllOfThem(t *testing.T) {
 	in.Deliver()
 	owner := signedIn(t, in, api.Owner)
 	first := main(owner.open(path))
-	for _, want := range []string{"the first 12 of 60 attempts", "These are the first 50 of 60 attempts.", `SMTP attempts<span class="n">60</span>`} {
+	for _, want := range []string{"the first 12 of 60 attempts", "These are the first 50 of 60 attempts.", " and 29 others</b>", `SMTP attempts<span class="n">60</span>`} {
 		if !strings.Contains(first, want) {
 			t.Errorf("the first tab does not say %q", want)
 		}
@@ -39,5 +39,16 @@ func TestAnEmailWithManyAttemptsLeadsToAllOfThem(t *testing.T) {
 		if past := main(owner.open(path + "?tab=" + tab + "&offset=5000")); !strings.Contains(past, "past the end") {
 			t.Errorf("the tab of %s does not lead back from a page past its end", tab)
 		}
+	}
+}
+
+func TestABounceIsToldOnceAndNamesTheOthers(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	path := "/emails/" + in.Send("bounce+ada@sandbox.test", "bounce+bob@sandbox.test")
+	in.Deliver()
+	page := main(signedIn(t, in, api.Owner).open(path))
+	if n := strings.Count(page, `class="note bad"`); n != 1 || !strings.Contains(page, "1 more of the recipients bounced, too.") {
+		t.Errorf("%d notes: %.3000s", n, page)
 	}
 }
