@@ -101,7 +101,7 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 			t.Errorf("actions %v, want %v", actions, want)
 		}
 		for path, value := range map[string]any{"data.0.actor.email": "olga@acme.test", "data.0.target.name": "ann@b.test", "data.0.ip": "203.0.113.9",
-			"data.3.actor.email": "ann@b.test", "data.7.actor.type": "operator", "data.7.ip": nil} {
+			"data.3.actor.email": "ann@b.test", "data.5.ip": "203.0.113.9", "data.7.actor.type": "operator", "data.7.ip": nil, "data.9.ip": "203.0.113.9"} {
 			if got := log.Value(path); got != value {
 				t.Errorf("%s = %v, want %v", path, got, value)
 			}

@@ -3,6 +3,7 @@ package account
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"postrider/platform/api"
@@ -182,7 +183,7 @@ func (s *Service) AcceptInvitation(ctx context.Context, caller api.Caller, token
 		if err != nil {
 			return err
 		}
-		invitation, err := s.join(tx, &user, token)
+		invitation, err := s.join(tx, &user, token, caller.IP)
 		if err != nil {
 			return err
 		}
@@ -196,7 +197,7 @@ func (s *Service) AcceptInvitation(ctx context.Context, caller api.Caller, token
 }
 
 // join spends an invitation. Its token came by mail, so it also proves the user's address.
-func (s *Service) join(tx *db.Tx, user *User, token string) (Invitation, error) {
+func (s *Service) join(tx *db.Tx, user *User, token string, from netip.Addr) (Invitation, error) {
 	invitation, err := s.openInvitation(tx, token)
 	if err != nil {
 		return Invitation{}, err
@@ -222,10 +223,10 @@ func (s *Service) join(tx *db.Tx, user *User, token string) (Invitation, error) 
 	if err := s.checkSeats(w, members); err != nil {
 		return Invitation{}, err
 	}
-	return invitation, s.admitMember(tx, user, invitation)
+	return invitation, s.admitMember(tx, user, invitation, from)
 }
 
-func (s *Service) admitMember(tx *db.Tx, user *User, invitation Invitation) error {
+func (s *Service) admitMember(tx *db.Tx, user *User, invitation Invitation, from netip.Addr) error {
 	member := Member{ID: s.world.NewID(), Workspace: invitation.Workspace, User: user.ID, Role: invitation.Role, CreatedAt: tx.Now()}
 	if err := insertMember(tx, member); err != nil {
 		return err
@@ -238,5 +239,5 @@ func (s *Service) admitMember(tx *db.Tx, user *User, invitation Invitation) erro
 		return err
 	}
 	return s.Audit(tx, Entry{Workspace: invitation.Workspace, Actor: string(user.ID), Action: MemberJoined,
-		Target: Target{"member", member.ID, user.Email}})
+		Target: Target{"member", member.ID, user.Email}, IP: from})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -81,7 +82,7 @@ func (s *Service) signUp(ctx context.Context, from Visitor, in SignUp) (opened, 
 		if err != nil {
 			return err
 		}
-		if err := s.settle(tx, &user, in); err != nil {
+		if err := s.settle(tx, &user, in, from.IP); err != nil {
 			return err
 		}
 		if user.VerifiedAt.IsZero() {
@@ -96,12 +97,12 @@ func (s *Service) signUp(ctx context.Context, from Visitor, in SignUp) (opened, 
 }
 
 // settle gives a new user a place: the workspace they are invited to, or one of their own.
-func (s *Service) settle(tx *db.Tx, user *User, in SignUp) error {
+func (s *Service) settle(tx *db.Tx, user *User, in SignUp, from netip.Addr) error {
 	if in.InviteToken != "" {
-		_, err := s.join(tx, user, in.InviteToken)
+		_, err := s.join(tx, user, in.InviteToken, from)
 		return err
 	}
-	_, err := s.createWorkspace(tx, NewWorkspace{Name: in.WorkspaceName, Plan: s.config.SignUpPlan}, user.ID)
+	_, err := s.createWorkspace(tx, NewWorkspace{Name: in.WorkspaceName, Plan: s.config.SignUpPlan, from: from}, user.ID)
 	return err
 }
 
@@ -124,6 +125,8 @@ func (s *Service) createUser(tx *db.Tx, user User) (User, error) {
 type NewWorkspace struct {
 	Name string
 	Plan plan.Name
+
+	from netip.Addr // not valid if it is made by the operator
 }
 
 // createWorkspace makes a workspace that belongs to the owner.
@@ -147,5 +150,5 @@ func (s *Service) createWorkspace(tx *db.Tx, in NewWorkspace, owner UserID) (Wor
 	if err := insertMember(tx, member); err != nil {
 		return Workspace{}, err
 	}
-	return w, s.Audit(tx, Entry{Workspace: w.ID, Actor: string(owner), Action: WorkspaceCreated, Target: Target{"workspace", string(w.ID), w.Name}})
+	return w, s.Audit(tx, Entry{Workspace: w.ID, Actor: string(owner), Action: WorkspaceCreated, Target: Target{"workspace", string(w.ID), w.Name}, IP: in.from})
 }
