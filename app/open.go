@@ -210,6 +210,15 @@ func (s Storage) previousSecrets() ([][]byte, error) {
 	return previous, nil
 }
 
+// TryBucket tells whether the bucket can be used.
+func (s Storage) TryBucket(ctx context.Context, w world.World) error {
+	blobs, err := s.blobs(w)
+	if err != nil {
+		return err
+	}
+	return blob.Try(ctx, blobs, w.Random)
+}
+
 func (s Storage) blobs(w world.World) (blob.Store, error) {
 	if s.BlobURL != "" {
 		config, err := blob.ParseS3URL(s.BlobURL)

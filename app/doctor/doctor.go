@@ -31,6 +31,8 @@ type Patient struct {
 	Blocklists []string
 	// Database tells whether the database can be used; nil leaves it out.
 	Database func(ctx context.Context) error
+	// Bucket tells whether blobs can be kept in it; nil if they are in files.
+	Bucket func(ctx context.Context) error
 	// Inside tells how the installation itself is; nil leaves it out.
 	Inside func(ctx context.Context) (Inside, error)
 	// Hostname is where people and programs reach it; the domain if empty.
@@ -53,7 +55,7 @@ func Examine(ctx context.Context, w world.World, p Patient) []Finding {
 	for _, check := range []struct {
 		what string
 		look func(context.Context)
-	}{{"the disk", e.disk}, {"the limits of the machine", e.limits}, {"the database", e.database}, {"the running servers and the queue", e.inside}, {"our name", e.name},
+	}{{"the disk", e.disk}, {"the limits of the machine", e.limits}, {"the database", e.database}, {"the bucket", e.bucket}, {"the running servers and the queue", e.inside}, {"our name", e.name},
 		{"our records", e.records}, {"the certificate", e.certificate}, {"blocklists", e.blocklists}, {"the way out", e.port}, {"reports of others", e.reports}} {
 		if p.Progress != nil {
 			p.Progress(check.what)

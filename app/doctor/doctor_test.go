@@ -47,6 +47,7 @@ func TestEveryIllnessIsFound(t *testing.T) {
 	for check, change := range map[string]func(*doctor.Patient){
 		"disk":        func(p *doctor.Patient) { p.Dir += "/missing" },
 		"database":    func(p *doctor.Patient) { p.Database = func(context.Context) error { return errors.New("it is away") } },
+		"bucket":      func(p *doctor.Patient) { p.Bucket = func(context.Context) error { return errors.New("access denied") } },
 		"certificate": func(p *doctor.Patient) { p.Certificate = p.Dir + "/missing.pem" },
 		"dmarc reports": func(p *doctor.Patient) {
 			p.Reports = reporting(inbound.Digest{DMARCReports: 1, Messages: 100, Passed: 90})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"syscall"
+	"time"
 
 	"postrider/mail/standing"
 	"postrider/platform/db"
@@ -50,6 +51,23 @@ func (e *examination) database(ctx context.Context) {
 		return
 	}
 	e.note("database", standing.Good, "", "The database answers and its schema is up to date.")
+}
+
+// bucketWithin is how long a bucket may take.
+const bucketWithin = 15 * time.Second
+
+func (e *examination) bucket(ctx context.Context) {
+	if e.patient.Bucket == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, bucketWithin)
+	defer cancel()
+	if err := e.patient.Bucket(ctx); err != nil {
+		e.note("bucket", standing.Fail, "Check --blob-url: the host, the bucket and its region, and that the key may put, get, list and delete.",
+			"Large bodies and attachments cannot be kept: %v.", err)
+		return
+	}
+	e.note("bucket", standing.Good, "", "The bucket keeps what is put into it.")
 }
 
 // fewFiles is too few for the connections of a mail server.

@@ -41,7 +41,7 @@ func (c doctorCommand) Run(ctx context.Context) error {
 	}
 	screen := newTerminal(os.Stderr)
 	findings := doctor.Examine(ctx, w, doctor.Patient{Dir: c.Data, Domain: c.Domain, Hello: c.Hello, Certificate: c.TLSCert, Probe: c.Probe,
-		Hostname: c.hostname(), Port: c.SMTPPort, Blocklists: c.Blocklists, Database: c.checkDatabase(w), Reports: c.readReports(w), Inside: c.lookInside(w),
+		Hostname: c.hostname(), Port: c.SMTPPort, Blocklists: c.Blocklists, Database: c.checkDatabase(w), Bucket: c.checkBucket(w), Reports: c.readReports(w), Inside: c.lookInside(w),
 		Progress: func(what string) { screen.progress("Looking at %s …", what) }})
 	screen.done()
 	sick := false

@@ -54,6 +54,14 @@ func (c doctorCommand) checkDatabase(w world.World) func(context.Context) error 
 	}
 }
 
+// checkBucket is nil if blobs are in files: a doctor who writes there as another user leaves folders that the server cannot write to.
+func (c doctorCommand) checkBucket(w world.World) func(context.Context) error {
+	if c.BlobURL == "" {
+		return nil
+	}
+	return func(ctx context.Context) error { return c.storage().TryBucket(ctx, w) }
+}
+
 // reportDays is how far back reports of others are read. Most come a day late.
 const reportDays = 7
 
