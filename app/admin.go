@@ -82,7 +82,13 @@ func (r *readiness) check(ctx context.Context, a *App) error {
 	}
 	ctx, done := context.WithTimeout(context.WithoutCancel(ctx), readyWithin)
 	defer done()
-	r.err = a.DB.CheckWritable(ctx)
-	r.until = a.World.Clock.Now().Add(readyFor)
+	err := a.DB.CheckWritable(ctx)
+	switch {
+	case err != nil && r.err == nil: // told once, however often it is asked
+		a.World.Log.Error("not ready: the database does not take writes", "error", err)
+	case err == nil && r.err != nil:
+		a.World.Log.Info("ready again: the database takes writes")
+	}
+	r.err, r.until = err, a.World.Clock.Now().Add(readyFor)
 	return r.err
 }
