@@ -21,7 +21,10 @@ type form struct {
 	size     int64
 }
 
-var errForm = errors.New("no form with a file")
+var (
+	errForm   = errors.New("no form that an import can have")
+	errNoFile = errors.New("a form without a file")
+)
 
 // readForm reads the fields of a form, and where its file is. The boundary is that of the first line.
 func readForm(raw []byte) (*form, map[string]string, error) {
@@ -33,7 +36,7 @@ func readForm(raw []byte) (*form, map[string]string, error) {
 		part, err := parts.NextPart()
 		if errors.Is(err, io.EOF) {
 			if f.size < 0 {
-				return nil, nil, errForm
+				return nil, nil, errNoFile
 			}
 			return f, fields, nil
 		}

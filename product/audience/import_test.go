@@ -196,10 +196,15 @@ func TestHostileFilesAreRefusedOrEnd(t *testing.T) {
 				t.Errorf("%s: %s", title, got)
 			}
 		}
+		form := map[string]string{"Authorization": "Bearer " + h.Key, "Content-Type": "multipart/form-data; boundary=x"}
 		for _, body := range []string{"--x\r\n", "--x\r\nContent-Disposition: form-data; name=\"file\"\r\n\r\nabc", "--\r\n", "--x--\r\n"} {
-			if answer := h.ask("POST", "/contacts/imports", []byte(body), map[string]string{"Authorization": "Bearer " + h.Key, "Content-Type": "multipart/form-data; boundary=x"}); answer.Status != 400 {
+			if answer := h.ask("POST", "/contacts/imports", []byte(body), form); answer.Status != 400 {
 				t.Errorf("%q: %d %s", body, answer.Status, answer.Raw)
 			}
+		}
+		alone := h.ask("POST", "/contacts/imports", []byte("--x\r\nContent-Disposition: form-data; name=\"list_id\"\r\n\r\n\r\n--x--\r\n"), form)
+		if want := "file: The form needs a field file with the comma-separated values."; alone.Status != 400 || alone.Problems() != want {
+			t.Errorf("without a file: %d %s", alone.Status, alone.Raw)
 		}
 		for title, body := range map[string]any{"nobody": fields{"contacts": []fields{}}, "too many": fields{"contacts": make([]fields, 10_001)}, "conflict": fields{"contacts": []fields{{}}, "on_conflict": "x"}} {
 			if answer := h.Call("POST", "/contacts/imports", body); answer.Status != 400 {

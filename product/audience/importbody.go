@@ -3,6 +3,7 @@ package audience
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -35,6 +36,9 @@ func (b *importBody) ReadBody(raw []byte) error {
 		return json.Unmarshal(raw, (*plain)(b))
 	}
 	f, fields, err := readForm(raw)
+	if errors.Is(err, errNoFile) {
+		return api.Invalid("file", "The form needs a field file with the comma-separated values.")
+	}
 	if err != nil {
 		return api.Invalid("_body", "The form cannot be read.")
 	}
