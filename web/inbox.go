@@ -3,6 +3,7 @@ package web
 import (
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -14,7 +15,7 @@ func inboxPages() []page {
 		{"GET /inbox/forwarding", listForwarding}, {"POST /inbox/forwarding", addForwarding},
 		{"GET /inbox/forwarding/rules/{rule}", showForwarding}, {"POST /inbox/forwarding/rules/{rule}", changeForwarding}, {"POST /inbox/forwarding/rules/{rule}/remove", removeForwarding},
 		{"GET /inbox/{id}", showReceived}, {"GET /inbox/{id}/body", showReceivedBody}, {"GET /inbox/{id}/files/{file}", getReceivedFile},
-		{"POST /inbox/{id}/mark", markReceived}, {"POST /inbox/{id}/reply", replyReceived},
+		{"POST /inbox/{id}/mark", markReceived}, {"POST /inbox/{id}/reply", replyReceived}, {"POST /inbox/{id}/delete", deleteReceived},
 	}
 }
 
@@ -101,7 +102,8 @@ func listInbox(v *visit) error {
 	}
 	for _, m := range list.Data {
 		row := inboxRow{ID: m.ID, From: visible(m.From), Subject: subjectOrNone(m.Subject), To: visible(recipients(m.ReceivedFor)), Unread: !m.Read, Starred: m.Starred,
-			Files: len(m.Attachments) > 0, At: v.moment(m.CreatedAt), Href: v.link("inbox", m.ID), Spam: m.Spam != nil && m.Spam.Verdict == "spam"}
+			Files: len(m.Attachments) > 0, At: v.moment(m.CreatedAt),
+			Href: v.receivedLink(m.ID, v.r.URL.RawQuery), Spam: m.Spam != nil && m.Spam.Verdict == "spam"}
 		p.Rows = append(p.Rows, row)
 	}
 	p.Pager = beside(v, list)
@@ -109,6 +111,22 @@ func listInbox(v *visit) error {
 		return err
 	}
 	return v.show("inbox/list", p)
+}
+
+// receivedLink leads to a message, which knows the filters of the list to come back to.
+func (v *visit) receivedLink(id, filters string) string {
+	if filters == "" {
+		return v.link("inbox", id)
+	}
+	return v.link("inbox", id) + "?" + url.Values{"filters": {filters}}.Encode()
+}
+
+// filteredInbox leads back to the list as it was.
+func (v *visit) filteredInbox(filters string) string {
+	if filters == "" {
+		return v.link("inbox")
+	}
+	return v.link("inbox") + "?" + filters
 }
 
 func (v *visit) addInboxDomains(p *inboxPage) error {

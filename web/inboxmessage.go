@@ -24,6 +24,10 @@ type receivedPage struct {
 	Answers  *answerRow
 	Reply    replyForm
 	Problem  *problem
+	// Refused is why it could not be deleted.
+	Refused *problem
+	// Filters are those of the list that it was opened from.
+	Filters string
 }
 
 type receivedDetail struct {
@@ -59,20 +63,19 @@ type replyForm struct {
 }
 
 func (v *visit) receivedPage() (receivedPage, error) {
-	p := receivedPage{Tab: v.query("tab")}
+	p := receivedPage{Tab: v.query("tab"), Filters: orElse(v.value("filters"), v.query("filters"))}
 	if err := v.get(apiPath("emails", "receiving", v.path("id")), nil, &p.Message); err != nil {
 		return p, err
 	}
 	m := p.Message
 	subject := subjectOrNone(m.Subject)
-	p.shell = v.shell(subject, "inbox").under(crumb{"Inbox", v.link("inbox")}).with("inbox.css", "unsaved.js")
+	p.shell = v.shell(subject, "inbox").under(crumb{"Inbox", v.filteredInbox(p.Filters)}).with("inbox.css", "unsaved.js")
 	p.Message.Subject, p.Message.From, p.Message.HTML = subject, visible(m.From), visibleText(m.HTML)
 	p.At, p.To = v.moment(m.CreatedAt), visible(strings.Join(m.ReceivedFor, ", "))
-	here := v.link("inbox", m.ID)
 	for _, t := range []tab{{Name: "", Label: "Message"}, {Name: "text", Label: "Text"}, {Name: "headers", Label: "Headers and source"}} {
-		t.Href, t.Current = here, t.Name == p.Tab
-		if t.Name != "" {
-			t.Href += "?tab=" + t.Name
+		t.Current = t.Name == p.Tab
+		if t.Href = v.receivedLink(m.ID, p.Filters); t.Name != "" {
+			t.Href = v.link("inbox", m.ID) + "?" + add(url.Values{"tab": {t.Name}}, map[string]string{"filters": p.Filters}).Encode()
 		}
 		p.Tabs = append(p.Tabs, t)
 	}
@@ -179,13 +182,13 @@ func getReceivedFile(v *visit) error {
 
 // markReceived changes the marks of a message: read, unread, star or nostar.
 func markReceived(v *visit) error {
-	id, to := v.path("id"), v.link("inbox", v.path("id"))
+	id, to := v.path("id"), v.receivedLink(v.path("id"), v.value("filters"))
 	body, said := map[string]bool{}, ""
 	switch v.value("as") {
 	case "read":
 		body["read"] = true
 	case "unread":
-		body["read"], to, said = false, v.link("inbox"), "Marked as unread."
+		body["read"], to, said = false, v.filteredInbox(v.value("filters")), "Marked as unread."
 	case "star":
 		body["starred"] = true
 	case "nostar":
@@ -201,6 +204,22 @@ func markReceived(v *visit) error {
 		}
 	}
 	return v.redirect(to, said)
+}
+
+func deleteReceived(v *visit) error {
+	err := v.send(http.MethodDelete, apiPath("emails", "receiving", v.path("id")), nil, nil)
+	if isRefused(err, "invalid_state") {
+		p, failed := v.receivedPage()
+		if failed != nil {
+			return failed
+		}
+		p.Refused = refusal(err)
+		return v.showStatus(p.Refused.Status, "inbox/message", p)
+	}
+	if err != nil {
+		return err
+	}
+	return v.redirect(v.filteredInbox(v.value("filters")), "Message deleted.")
 }
 
 func replyReceived(v *visit) error {

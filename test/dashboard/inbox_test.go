@@ -75,7 +75,12 @@ func TestInboxIsTriedReadAndMarked(t *testing.T) {
 	o.See("photo.txt")
 	o.Press("Mark as unread")
 	o.See("Marked as unread.")
-	o.Wait(`document.querySelectorAll("tr.unread").length === 3`)
+	o.Wait(`document.querySelectorAll("tr.unread").length === 3 && location.search === "?only=unread"`)
+	o.Click("[data-rows] tbody td a")
+	o.Press("Delete message")
+	o.Press("Yes, delete it")
+	o.See("Message deleted.")
+	o.Wait(`document.querySelectorAll("tr.unread").length === 2 && location.search === "?only=unread"`)
 }
 
 func TestWhatCameWhileTheListWasOutOfSightIsTold(t *testing.T) {
