@@ -27,9 +27,11 @@ type automationHead struct {
 // builderPage is where an automation is made: its steps as a tree, and beside it what can be said about one of them.
 type builderPage struct {
 	automationHead
-	Tree       *tree.Tree
-	Step       *inspector
-	Choose     *chooseStep
+	Tree   *tree.Tree
+	Step   *inspector
+	Choose *chooseStep
+	// Begin are the triggers to choose from while nothing begins it.
+	Begin      []choice
 	Checks     []flowCheck
 	Fields     []choice
 	Definition string
@@ -125,6 +127,9 @@ func (v *visit) showBuilder(status int, a automationRecord, wrong *problem) erro
 		p.Tree.Still()
 	}
 	p.Checks = f.checks(a.Definition)
+	if !hasTrigger(a.Definition) && p.Editable {
+		p.Begin = f.triggerKinds("")
+	}
 	for _, field := range f.meta.Fields {
 		p.Fields = append(p.Fields, choice{Value: field.Name, Label: fieldTitle(field.Name)})
 	}
@@ -178,13 +183,7 @@ func (f *flow) inspect(t *tree.Tree, d tree.Definition, index int) *inspector {
 			}
 		}
 		in.Removable = triggers > 1
-		for _, t := range f.meta.Triggers {
-			title := eventTitle(t.Type)
-			if t.Type == "event" {
-				title = "An event that you send"
-			}
-			in.Kinds = append(in.Kinds, choice{Value: t.Type, Label: title, Chosen: t.Type == name || t.Type == "event" && !strings.HasPrefix(name, "system:")})
-		}
+		in.Kinds = f.triggerKinds(name)
 	}
 	if step.Type == "http_request" && !slices.ContainsFunc(d.Connections, func(c tree.Connection) bool { return c.From == step.Key && c.Type == "error" }) {
 		in.FailureGap = step.Key + ":error:"
@@ -192,9 +191,29 @@ func (f *flow) inspect(t *tree.Tree, d tree.Definition, index int) *inspector {
 	return in
 }
 
+// triggerKinds are the kinds of triggers to choose from; that of the event with the name is chosen.
+func (f *flow) triggerKinds(name string) []choice {
+	var kinds []choice
+	for _, t := range f.meta.Triggers {
+		title := eventTitle(t.Type)
+		if t.Type == "event" {
+			title = "An event that you send"
+		}
+		kinds = append(kinds, choice{Value: t.Type, Label: title, Chosen: t.Type == name || t.Type == "event" && !strings.HasPrefix(name, "system:")})
+	}
+	return kinds
+}
+
+func hasTrigger(d tree.Definition) bool {
+	return slices.ContainsFunc(d.Steps, func(s tree.Step) bool { return s.Type == "trigger" })
+}
+
 // checks are what the API refused, or what the schemas of the steps ask for and is missing, each with the step to go to.
 func (f *flow) checks(d tree.Definition) []flowCheck {
 	var all []flowCheck
+	if !hasTrigger(d) && f.problems == nil { // the API says so itself when it refuses
+		all = append(all, flowCheck{"", "Trigger", "Nothing begins it yet. Choose a trigger."})
+	}
 	for i, step := range d.Steps {
 		face := f.face(step, i)
 		for _, text := range face.Problems {

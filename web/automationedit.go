@@ -132,6 +132,7 @@ func addStep(v *visit) error {
 		gap = &tree.Gap{Edges: []tree.Edge{{From: key, Way: "error"}}}
 	}
 	if kind == "trigger" {
+		step.Config, _ = f.readStep(step, v.form)
 		return v.changed(a, withTrigger(a.Definition, step), step.Key, "")
 	}
 	if gap == nil {
@@ -140,12 +141,21 @@ func addStep(v *visit) error {
 	return v.changed(a, a.Insert(gap, step, f.meta.ways()), step.Key, "")
 }
 
-// withTrigger adds a trigger that leads to the same step as the first one.
+// withTrigger adds a trigger that leads to the same step as the first one. The first of all leads to where nothing leads yet.
 func withTrigger(d tree.Definition, step tree.Step) tree.Definition {
 	out := tree.Definition{Steps: append(slices.Clone(d.Steps), step), Connections: slices.Clone(d.Connections)}
 	first := slices.IndexFunc(d.Steps, func(s tree.Step) bool { return s.Type == "trigger" })
+	if first < 0 {
+		start := slices.IndexFunc(d.Steps, func(s tree.Step) bool {
+			return !slices.ContainsFunc(d.Connections, func(c tree.Connection) bool { return c.To == s.Key })
+		})
+		if start >= 0 {
+			out.Connections = append(out.Connections, tree.Connection{From: step.Key, To: d.Steps[start].Key, Type: "default"})
+		}
+		return out
+	}
 	for _, c := range d.Connections {
-		if first >= 0 && c.From == d.Steps[first].Key {
+		if c.From == d.Steps[first].Key {
 			out.Connections = append(out.Connections, tree.Connection{From: step.Key, To: c.To, Type: "default"})
 		}
 	}

@@ -73,6 +73,21 @@ func TestAutomationIsMadeFromAStarterPublishedAndWatched(t *testing.T) {
 	o.Wait(`document.querySelector("#state .st-cancelled")`)
 }
 
+func TestAutomationWithoutStepsBeginsWithATrigger(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	made := "/automations/" + o.call("POST", "/automations", map[string]any{"name": "Empty"})["id"].(string)
+	o.look("automation-empty", made)
+	o.open(made)
+	o.See("Nothing begins it yet. Choose a trigger.")
+	o.Set("kind", "system:contact.created")
+	o.Press("Add trigger")
+	o.Wait(`document.activeElement.id === "n-trigger"`)
+	o.See("Nothing is missing.")
+	o.Click("#tree .add")
+	o.Wait(`document.activeElement.id === "pick-0"`)
+}
+
 func TestAutomationIsTestedAndRolledBack(t *testing.T) {
 	t.Parallel()
 	o := begin(t)
