@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 )
 
@@ -106,44 +107,91 @@ func (v *visit) newestCall() (*firstCall, error) {
 	if !v.can("logs:read") || !v.can("email:read") {
 		return nil, nil
 	}
-	var newest *logRecord
-	for _, query := range []url.Values{{"kind": {"api_request"}, "method": {"POST"}, "limit": {"20"}}, {"kind": {"smtp_submission"}, "limit": {"1"}}} {
+	sent, err := v.newestSent()
+	if err != nil {
+		return nil, err
+	}
+	refused, err := v.newestRefusal()
+	switch {
+	case err != nil:
+		return nil, err
+	case refused != nil && (sent == nil || refused.CreatedAt.After(sent.CreatedAt)):
+		return v.refusedCall(*refused)
+	case sent != nil:
+		return v.acceptedCall(*sent), nil
+	}
+	return nil, nil
+}
+
+// sentRecord is an email, and the key that it was sent with; mail of people, broadcasts and automations has none.
+type sentRecord struct {
+	emailRecord
+	KeyID       string    `json:"api_key_id"`
+	DeliveredAt time.Time `json:"delivered_at"`
+}
+
+// newestSent returns the newest email that a program sent. Behind many emails of a broadcast it is found by the request that was taken.
+func (v *visit) newestSent() (*sentRecord, error) {
+	var list listOf[sentRecord]
+	if err := v.get("/v1/emails", url.Values{"limit": {strconv.Itoa(largestPage)}}, &list); err != nil {
+		return nil, err
+	}
+	for _, one := range list.Data {
+		if one.KeyID != "" {
+			return &one, nil
+		}
+	}
+	if !list.HasMore {
+		return nil, nil
+	}
+	call, err := v.newestLogged(func(e logRecord) bool { return e.EmailID != "" },
+		url.Values{"kind": {"api_request"}, "search": {"emails"}, "status": {"202"}},
+		url.Values{"kind": {"smtp_submission"}, "status": {"accepted"}})
+	if call == nil || err != nil {
+		return nil, err
+	}
+	var sent sentRecord
+	if err := v.get(apiPath("emails", call.EmailID), nil, &sent); err != nil {
+		if isRefused(err, "not_found") {
+			return nil, nil
+		}
+		return nil, err
+	}
+	return &sent, nil
+}
+
+func (v *visit) newestRefusal() (*logRecord, error) {
+	return v.newestLogged(func(e logRecord) bool { return e.EmailID == "" },
+		url.Values{"kind": {"api_request"}, "search": {"emails"}, "status": {"4xx", "5xx"}},
+		url.Values{"kind": {"smtp_submission"}, "status": {"refused"}})
+}
+
+// newestLogged returns the newest call of a program to send that is wanted, among those that the queries find.
+func (v *visit) newestLogged(wanted func(logRecord) bool, queries ...url.Values) (newest *logRecord, err error) {
+	for _, query := range queries {
+		query.Set("limit", strconv.Itoa(largestPage))
 		var list listOf[logRecord]
 		if err := v.get("/v1/logs", query, &list); err != nil {
 			return nil, err
 		}
 		for _, e := range list.Data {
-			sends := e.Kind == "smtp_submission" || e.KeyID != "" && (e.Endpoint == "/emails" || e.Endpoint == "/emails/batch")
-			told := e.EmailID != "" || e.Kind == "smtp_submission" || e.ResponseStatus >= http.StatusBadRequest // a batch that was taken names no email
-			if sends && told && (newest == nil || e.CreatedAt.After(newest.CreatedAt)) {
+			sends := e.Kind == "smtp_submission" || e.KeyID != "" && e.Method == http.MethodPost && (e.Endpoint == "/emails" || e.Endpoint == "/emails/batch")
+			if sends && wanted(e) && (newest == nil || e.CreatedAt.After(newest.CreatedAt)) {
 				newest = &e
 			}
 		}
 	}
-	switch {
-	case newest == nil:
-		return nil, nil
-	case newest.EmailID == "":
-		return v.refusedCall(*newest)
-	}
-	return v.acceptedCall(*newest)
+	return newest, nil
 }
 
-func (v *visit) acceptedCall(e logRecord) (*firstCall, error) {
-	var sent struct {
-		emailRecord
-		DeliveredAt time.Time `json:"delivered_at"`
-	}
-	err := v.get(apiPath("emails", e.EmailID), nil, &sent)
-	if isRefused(err, "not_found") {
-		return nil, nil
-	}
+func (v *visit) acceptedCall(sent sentRecord) *firstCall {
 	state := newBadge(sent.Status)
-	c := &firstCall{State: state, Title: "Got it: " + state.Label, Text: "To " + visible(recipients(sent.To)) + ": " + visible(sent.Subject), Href: v.link("emails", e.EmailID), At: v.ago(e.CreatedAt), Settled: true}
+	c := &firstCall{State: state, Title: "Got it: " + state.Label, Text: "To " + visible(recipients(sent.To)) + ": " + visible(sent.Subject),
+		Href: v.link("emails", sent.ID), At: v.ago(sent.CreatedAt), Settled: true}
 	if took := sent.DeliveredAt.Sub(sent.CreatedAt); !sent.DeliveredAt.IsZero() && took >= 0 {
 		c.Title = "Got it: delivered in " + duration(took)
 	}
-	return c, err
+	return c
 }
 
 func (v *visit) refusedCall(e logRecord) (*firstCall, error) {
