@@ -13,6 +13,8 @@ import (
 type ruleBook struct {
 	zone   *time.Location
 	fields []ruleField
+	// self is the name of the segment that the rules are those of; empty while it has none.
+	self string
 }
 
 // ruleField is something that a rule can ask about.
@@ -80,7 +82,10 @@ func (v *visit) ruleBook(self string) (*ruleBook, error) {
 	if err != nil {
 		return nil, err
 	}
-	segments = slices.DeleteFunc(segments, func(s namedRecord) bool { return s.ID == self })
+	if i := slices.IndexFunc(segments, func(s namedRecord) bool { return s.ID == self }); i >= 0 {
+		book.self = segments[i].Name
+		segments = slices.Delete(segments, i, i+1)
+	}
 	if len(lists) > 0 {
 		book.fields = append(book.fields, ruleField{"lists", "List", "Lists, segments and topics", "list", namesOf(lists, "", "")[1:]})
 	}

@@ -26,7 +26,7 @@ func (v *visit) segmentForm(name, description, kind string, book *ruleBook, root
 	p.shell = v.audienceShell("New segment", crumb{"Segments", p.Back})
 	if id := v.path("id"); id != "" {
 		p.Back = v.link("audience", "segments", id)
-		p.shell = v.audienceShell("Edit segment", crumb{"Segments", v.link("audience", "segments")}, crumb{"Segment", p.Back})
+		p.shell = v.audienceShell("Edit segment", crumb{"Segments", v.link("audience", "segments")}, crumb{orElse(visible(book.self), "Segment"), p.Back})
 	}
 	p.shell = p.with("redraw.js", "unsaved.js")
 	if written, err := json.MarshalIndent(book.filter(root, ""), "", "  "); err == nil {
