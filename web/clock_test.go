@@ -106,3 +106,28 @@ func TestTilesCountTheDaysOfTheChartBesideThem(t *testing.T) {
 		}
 	}
 }
+
+func TestATemplateCountsDaysByTheClockOfTheVisitor(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	id := in.Must(http.StatusCreated, http.MethodPost, "/templates", map[string]any{"name": "Hello", "subject": "Hi", "html": "<p>Hi</p>"}).Text("id")
+	in.Must(http.StatusOK, http.MethodPost, "/templates/"+id+"/publish", nil)
+	now := in.Clock.Now().UTC()
+	in.Clock.Advance(now.Truncate(24 * time.Hour).Add(25 * time.Hour).Sub(now)) // one in the morning
+	in.Must(http.StatusAccepted, http.MethodPost, "/emails",
+		map[string]any{"from": "hello@" + apptest.Domain, "to": "ada@example.net", "template": map[string]any{"id": id}})
+	in.Deliver()
+	in.CatchUp(in.App.Followers())
+	in.Clock.Advance(29*24*time.Hour + 20*time.Hour) // it is the thirtieth day, for those who live where the email was sent
+	owner = signedIn(t, in, api.Owner)
+	for zone, want := range map[string]string{"UTC": `<b class="num">1<`, "Pacific/Kiritimati": `<b class="num">0<`} {
+		if saved := owner.submit("/you", url.Values{"name": {"Ada"}, "timezone": {zone}}); saved.Code != http.StatusSeeOther {
+			t.Fatalf("%d %s", saved.Code, said(saved))
+		}
+		_, tile, _ := strings.Cut(owner.open("/templates/"+id), "<span>Accepted</span>")
+		if !strings.HasPrefix(tile, want) {
+			t.Errorf("in %s it counts %.60s, want %s", zone, tile, want)
+		}
+	}
+}

@@ -3,7 +3,6 @@ package web
 import (
 	"encoding/json"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -92,7 +91,7 @@ func (v *visit) addVersions(p *templatePage) error {
 			Totals  totals
 		}
 	}
-	if err := v.get(apiPath("templates", p.Template.ID, "stats"), url.Values{"days": {"30"}}, &sent); err != nil {
+	if err := v.get(apiPath("templates", p.Template.ID, "stats"), v.lastDays(30), &sent); err != nil {
 		return err
 	}
 	p.LastSent = v.lately(sent.LastSentAt)
