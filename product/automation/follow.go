@@ -81,19 +81,19 @@ func (s *Service) take(tx *db.Tx, h happening, listeners []listener) error {
 	return s.resume(tx, h)
 }
 
-// happened turns an event of the record into one that triggers name. ok is false if it was made by a program.
+// happened turns an event of the record into one that triggers name. ok is false if it was made by a program, or says nothing.
 func (s *Service) happened(tx *db.Tx, e event.Event) (h happening, ok bool, err error) {
 	h = happening{workspace: e.Workspace, name: flow.SystemPrefix + e.Type, id: e.ID, kind: "system", payload: map[string]any{}}
-	if err := decodeExactly(e.Data, &h.payload); err != nil {
-		return h, false, nil // what was redacted in the meantime says nothing
-	}
-	if automated(h.payload) {
+	if err := decodeExactly(e.Data, &h.payload); err != nil || automated(h.payload) {
 		return h, false, nil
 	}
 	if e.Type[:len("email.")] != "email." {
 		h.contact = audience.ContactID(e.Subject)
 		h.email, _ = h.payload["email"].(string)
 		return h, true, nil
+	}
+	if len(h.payload) == 0 && e.Recipient == "" {
+		return h, false, nil // the mail was deleted in the meantime, or the person forgotten
 	}
 	who := e.Recipient
 	if e.Type == "email.received" {

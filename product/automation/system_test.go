@@ -184,6 +184,19 @@ func TestAnAnswerToReceivedMailSaysThatAProgramWroteIt(t *testing.T) {
 	})
 }
 
+func TestMailThatWasDeletedInTheMeantimeBeginsNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.enabled(line(on("system:email.received"), step("end", "exit", nil)))
+		came := h.must(201, "POST", "/emails/receiving", fields{"to": []string{"support@acme.test"}, "raw": "From: ann@example.net\r\nSubject: Question\r\n\r\nHi\r\n"})
+		h.must(200, "DELETE", "/emails/receiving/"+came.Text("id"), nil)
+		h.work()
+		if got := h.total(id); got != "0" {
+			t.Errorf("%s runs", got)
+		}
+	})
+}
+
 func TestAScheduleBeginsARunForEachContactOfItsSegment(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
