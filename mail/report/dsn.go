@@ -74,6 +74,12 @@ func (r Recipient) Address() string {
 	return r.Final
 }
 
+// Code is what the last server answered with, or 0 if nobody says.
+func (r Recipient) Code() int {
+	said, _ := findReply(r.Diagnostic)
+	return said.code
+}
+
 // Verdict tells what a failure or a delay means.
 func (r Recipient) Verdict() Verdict {
 	reply := Reply{Enhanced: r.Status, Text: r.Diagnostic, Stage: r.Stage}

@@ -27,7 +27,7 @@ func (s *Service) Reported(ctx context.Context, recipient email.RecipientID, mes
 		if failed == nil {
 			return told.Kind, true, nil
 		}
-		what.Bounce = &email.LateBounce{Class: failed.Verdict(), Enhanced: failed.Status, Message: describe(*failed)}
+		what.Bounce = &email.LateBounce{Class: failed.Verdict(), Code: failed.Code(), Enhanced: failed.Status, Message: describe(*failed)}
 	case told.Kind == report.KindFeedback && told.Feedback != nil && told.Feedback.Complaint():
 		what.Complaint = &email.Complaint{Type: told.Feedback.Type, Source: "fbl", ArrivedAt: api.Time(what.At)}
 	case told.Kind == report.KindAutoReply || told.Kind == report.KindMDN:

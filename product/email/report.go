@@ -21,7 +21,9 @@ type Reported struct {
 
 // LateBounce is a bounce message: a server that had taken the message could not deliver it.
 type LateBounce struct {
-	Class    report.Verdict
+	Class report.Verdict
+	// Code is what a server answered, or 0 if the message does not say.
+	Code     int
 	Enhanced string
 	Message  string
 }
@@ -74,7 +76,7 @@ func (b *batch) bouncedLater(r *Recipient, told Reported) error {
 			return err
 		}
 	}
-	bounce := newBounce(told.Bounce.Class, 0, told.Bounce.Enhanced, told.Bounce.Message)
+	bounce := newBounce(told.Bounce.Class, told.Bounce.Code, told.Bounce.Enhanced, told.Bounce.Message)
 	bounce.Asynchronous = true
 	was := change{ISP: r.ISP}
 	if !read {
@@ -85,7 +87,7 @@ func (b *batch) bouncedLater(r *Recipient, told Reported) error {
 		}
 		bounce.Suppressed = told.Bounce.Class.Suppress && b.service.countsForList(e, r.Address)
 		b.setState(r, Bounced)
-		r.Bounce, r.SMTPCode, r.Enhanced, r.Response = bounce, 0, told.Bounce.Enhanced, told.Bounce.Message
+		r.Bounce, r.SMTPCode, r.Enhanced, r.Response = bounce, told.Bounce.Code, told.Bounce.Enhanced, told.Bounce.Message
 		b.noteFull(r, told.Bounce.Class)
 		e.Failure = &Failure{Reason: string(told.Bounce.Class.Category), Message: told.Bounce.Message}
 	}
@@ -93,7 +95,7 @@ func (b *batch) bouncedLater(r *Recipient, told Reported) error {
 	if !bounce.Suppressed {
 		return nil
 	}
-	_, err := b.service.suppressions.AddMany(b.tx, []suppression.Entry{b.entry(r, told.Bounce.Class, 0, told.Bounce.Enhanced, told.Bounce.Message)})
+	_, err := b.service.suppressions.AddMany(b.tx, []suppression.Entry{b.entry(r, told.Bounce.Class, told.Bounce.Code, told.Bounce.Enhanced, told.Bounce.Message)})
 	return err
 }
 

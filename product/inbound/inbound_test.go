@@ -79,10 +79,12 @@ func TestABounceMessageReachesTheEmailItIsAbout(t *testing.T) {
 		}
 		record := in.Email(id)
 		bounced, _ := record.Body["recipients"].([]any)[0].(map[string]any)["bounce"].(map[string]any)
-		if record.Text("status") != "bounced" || bounced["asynchronous"] != true || bounced["suppressed"] != true || bounced["category"] != "no_mailbox" {
+		if record.Text("status") != "bounced" || bounced["asynchronous"] != true || bounced["suppressed"] != true || bounced["category"] != "no_mailbox" ||
+			bounced["smtp_code"] != 550.0 || bounced["enhanced_code"] != "5.1.1" {
 			t.Errorf("%s", record.Raw)
 		}
-		if entry := in.Call(http.MethodGet, "/suppressions/ann@example.net", nil); entry.Text("reason") != "bounce" || entry.Text("email_id") != id {
+		if entry := in.Call(http.MethodGet, "/suppressions/ann@example.net", nil); entry.Text("reason") != "bounce" || entry.Text("email_id") != id ||
+			entry.Text("detail", "smtp_code") != "550" {
 			t.Errorf("%s", entry.Raw)
 		}
 		if events := in.Call(http.MethodGet, "/emails/"+id+"/events", nil); strings.Count(string(events.Raw), `"type":"email.bounced"`) != 1 {
