@@ -179,7 +179,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
 
 	a.Inbound = inbound.New(w, d, inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks, Plans: a.Plans,
-		Suppressions: a.Suppressions, Keys: keys, Spam: settings.Spam, Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
+		Logs: a.Logs, Suppressions: a.Suppressions, Keys: keys, Spam: settings.Spam, Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
 
 	settings.API.World, settings.API.DB, settings.API.Keys, settings.API.Sessions = w, d, a.Keys, a.Accounts
 	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.noteRequest

@@ -187,9 +187,19 @@ func Download(w http.ResponseWriter, filename string, write func(io.Writer) erro
 	if err != nil {
 		header.Del("Content-Disposition")
 		header.Del("Cache-Control")
-		http.Error(w, "The file is not available.", http.StatusServiceUnavailable) // if not a byte of it has left
+		// An answer is given if not a byte of the file has left.
+		if IsGone(err) {
+			http.Error(w, "The file is gone.", http.StatusNotFound)
+		} else {
+			http.Error(w, "The file is not available.", http.StatusServiceUnavailable)
+		}
 	}
 	return err
+}
+
+// IsGone tells whether what a link stands for was removed after the link was made.
+func IsGone(err error) bool {
+	return errors.Is(err, db.ErrNotFound) || errors.Is(err, blob.ErrNotFound)
 }
 
 // copyFile writes what a link stands for to w. That the reader has gone is no failure.

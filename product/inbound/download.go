@@ -138,7 +138,8 @@ func (s *Service) ServeFile(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	if err := email.Download(w, link.Filename, func(w io.Writer) error { return s.copyFile(r.Context(), w, link) }); err != nil {
+	err = email.Download(w, link.Filename, func(w io.Writer) error { return s.copyFile(r.Context(), w, link) })
+	if err != nil && !errors.Is(err, db.ErrNotFound) {
 		s.world.Log.Error("received file could not be sent", "message", link.ID, "part", link.Part, "error", err)
 	}
 }

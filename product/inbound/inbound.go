@@ -27,6 +27,7 @@ import (
 	"postrider/product/delivery"
 	"postrider/product/domain"
 	"postrider/product/email"
+	"postrider/product/logs"
 	"postrider/product/plan"
 	"postrider/product/suppression"
 	"postrider/product/webhook"
@@ -43,6 +44,7 @@ type Service struct {
 	emails       *email.Service
 	delivery     *delivery.Service
 	webhooks     *webhook.Service
+	logs         *logs.Service
 	plans        *plan.Service
 	suppressions *suppression.Service
 	keys         *seal.Keyring
@@ -68,6 +70,7 @@ type Parts struct {
 	Emails   *email.Service
 	Delivery *delivery.Service
 	Webhooks *webhook.Service
+	Logs     *logs.Service
 	Plans    *plan.Service
 	// Suppressions knows who must not be mailed.
 	Suppressions *suppression.Service
@@ -82,7 +85,7 @@ type Parts struct {
 
 // New returns the service.
 func New(w world.World, d *db.DB, parts Parts) *Service {
-	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, emails: parts.Emails, delivery: parts.Delivery, webhooks: parts.Webhooks, plans: parts.Plans,
+	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, emails: parts.Emails, delivery: parts.Delivery, webhooks: parts.Webhooks, logs: parts.Logs, plans: parts.Plans,
 		suppressions: parts.Suppressions, keys: parts.Keys, spam: parts.Spam, host: parts.Domains.Hosts().MX()[0], node: parts.Node, baseURL: strings.TrimRight(parts.BaseURL, "/"),
 		holder: queue.NewHolder(w, d, "inbound/"+parts.Node)}
 	s.desk = db.NewDesk(d, storeArrivals)

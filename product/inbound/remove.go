@@ -35,7 +35,9 @@ func (s *Service) handleDelete(ctx context.Context, caller api.Caller, r idReque
 		}
 		removed, err := s.remove(tx, m.Workspace, []ID{m.ID})
 		if err == nil && removed == 0 {
-			err = errUnderWay
+			if _, err = find(tx, caller, r.ID); err == nil { // or somebody else deleted it at the same moment
+				err = errUnderWay
+			}
 		}
 		if err != nil {
 			return err
@@ -52,8 +54,9 @@ func (s *Service) remove(tx *db.Tx, ws space.ID, ids []ID) (int, error) {
 	if err != nil || len(removed) == 0 {
 		return 0, err
 	}
-	var told []string
+	var told, names []string
 	for _, id := range removed {
+		names = append(names, string(id))
 		events, err := event.Redact(tx, ws, string(id), "", tx.Now().Add(clockGap))
 		if err != nil {
 			return 0, err
@@ -61,6 +64,9 @@ func (s *Service) remove(tx *db.Tx, ws space.ID, ids []ID) (int, error) {
 		told = append(told, events...)
 	}
 	if err := s.webhooks.Forget(tx, ws, told); err != nil {
+		return 0, err
+	}
+	if err := s.logs.EraseReceived(tx, ws, names); err != nil {
 		return 0, err
 	}
 	return len(removed), addTotal(tx, ws, -int64(len(removed)))

@@ -3,7 +3,10 @@ package inbound_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -28,6 +31,7 @@ func TestADeletedMessageIsGoneForGood(t *testing.T) {
 		}
 		in.Receive()
 		in.CatchUp(in.App.Webhooks.Followers())
+		in.CatchUp(in.App.Logs.Followers())
 
 		if gone := in.Must(http.StatusOK, http.MethodDelete, path, nil); gone.Body["deleted"] != true || gone.Text("object") != "email" {
 			t.Errorf("%s", gone.Raw)
@@ -50,9 +54,61 @@ func TestADeletedMessageIsGoneForGood(t *testing.T) {
 				t.Errorf("%s still tells of it", what)
 			}
 		}
+		if tape := in.Must(http.StatusOK, http.MethodGet, "/logs?kind=inbound", nil); strings.Contains(string(tape.Raw), "ann@example.net") || !strings.Contains(string(tape.Raw), "(erased)") {
+			t.Errorf("the log says %s", tape.Raw)
+		}
 		log := in.Browse(http.MethodGet, "/workspaces/"+string(in.Workspace)+"/audit-log", nil)
 		if !strings.Contains(string(log.Raw), "received_email.deleted") {
 			t.Errorf("nobody deleted it: %s", log.Raw)
+		}
+	})
+}
+
+func TestLinksToADeletedMessageAreNotFound(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		hand(t, in.Receiving(), "support@acme.test", letter)
+		in.Receive()
+		path := "/emails/receiving/" + received(t, in).Text("id")
+		file, _ := in.Must(http.StatusOK, http.MethodGet, path+"/attachments", nil).Body["data"].([]any)[0].(map[string]any)
+		links := []string{in.Must(http.StatusOK, http.MethodGet, path, nil).Text("raw", "download_url"), file["download_url"].(string)}
+		in.Must(http.StatusOK, http.MethodDelete, path, nil)
+		for _, link := range links {
+			answer := httptest.NewRecorder()
+			in.App.ServeFile(answer, httptest.NewRequest(http.MethodGet, link, nil))
+			if answer.Code != http.StatusNotFound {
+				t.Errorf("%d %s", answer.Code, answer.Body)
+			}
+		}
+	})
+}
+
+func TestAMessageIsDeletedOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		for range 5 {
+			id := in.Must(http.StatusCreated, http.MethodPost, "/emails/receiving", fields{"raw": note, "to": []string{"support@acme.test"}}).Text("id")
+			var all sync.WaitGroup
+			var gone, missing atomic.Int64
+			for range 8 {
+				all.Go(func() {
+					switch answer := in.Call(http.MethodDelete, "/emails/receiving/"+id, nil); answer.Status {
+					case http.StatusOK:
+						gone.Add(1)
+					case http.StatusNotFound:
+						missing.Add(1)
+					default:
+						t.Errorf("%d %s", answer.Status, answer.Raw)
+					}
+				})
+			}
+			all.Wait()
+			if gone.Load() != 1 || missing.Load() != 7 {
+				t.Errorf("deleted %d times, missing %d times", gone.Load(), missing.Load())
+			}
+		}
+		if total := in.Must(http.StatusOK, http.MethodGet, "/emails/receiving", nil).Text("total"); total != "0" {
+			t.Errorf("%s are left", total)
 		}
 	})
 }

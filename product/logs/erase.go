@@ -19,20 +19,33 @@ func (s *Service) Erase(tx *db.Tx, ws space.ID, address string, place db.Place, 
 		if !e.names(address) {
 			continue // only its words are alike
 		}
-		if err := unindex(tx, []Entry{e}); err != nil {
-			return place, false, err
-		}
-		e.Message, e.Endpoint, e.Details.RequestBody, e.Details.ResponseBody = "(erased)", e.Route, nil, nil
-		if err := updateErased(tx, e); err != nil {
-			return place, false, err
-		}
-		words := db.Document{Space: string(ws), ID: string(e.ID), At: e.CreatedAt, Words: wordsIn(string(e.ID), e.Email, e.Details.RequestID)}
-		if err := tx.IndexWords("log_search", words); err != nil {
+		if err := erase(tx, e); err != nil {
 			return place, false, err
 		}
 	}
 	end := found[len(found)-1]
 	return db.Place{At: end.CreatedAt, ID: string(end.ID)}, len(found) < limit, nil
+}
+
+// EraseReceived forgets who wrote received messages, and about what.
+func (s *Service) EraseReceived(tx *db.Tx, ws space.ID, messages []string) error {
+	found, err := selectReceived(tx, ws, messages)
+	for i := 0; i < len(found) && err == nil; i++ {
+		err = erase(tx, found[i])
+	}
+	return err
+}
+
+func erase(tx *db.Tx, e Entry) error {
+	if err := unindex(tx, []Entry{e}); err != nil {
+		return err
+	}
+	e.Message, e.Endpoint, e.Details.RequestBody, e.Details.ResponseBody = "(erased)", e.Route, nil, nil
+	if err := updateErased(tx, e); err != nil {
+		return err
+	}
+	words := wordsIn(string(e.ID), e.Email, e.Details.RequestID)
+	return tx.IndexWords("log_search", db.Document{Space: string(e.Workspace), ID: string(e.ID), At: e.CreatedAt, Words: words})
 }
 
 // names tells whether the entry holds the address, in whatever case.

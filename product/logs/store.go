@@ -327,6 +327,13 @@ func selectNaming(tx *db.Tx, ws space.ID, address string, place db.Place, limit 
 		LIMIT $5`, ws, tx.WordQuery(string(ws), db.Words(address), nil), place.At, place.ID, limit)
 }
 
+// selectReceived returns what is told of received messages.
+func selectReceived(tx *db.Tx, ws space.ID, messages []string) ([]Entry, error) {
+	return db.All(tx, scanEntry, `
+		SELECT `+columns+` FROM log_entry
+		WHERE workspace_id = $1 AND email_id {in $2} AND kind = $3`, ws, messages, Inbound)
+}
+
 // updateErased leaves of an entry only what it is and when it was.
 func updateErased(tx *db.Tx, e Entry) error {
 	_, err := tx.Exec(`
