@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"postrider/mail/address"
+	"postrider/mail/message"
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/product/email"
@@ -123,7 +124,7 @@ func (s *Service) answer(ctx context.Context, m Message, c stored, wish replyBod
 			body.Headers[name] = value
 		}
 	}
-	if m.MessageID != "" {
+	if message.ValidHeaderValue(m.MessageID) && m.MessageID != "" {
 		body.Headers["In-Reply-To"] = m.MessageID
 		body.Headers["References"] = referencesOf(m)
 	}
@@ -194,6 +195,7 @@ func referencesOf(m Message) string {
 		list = []string{m.Ancestors.InReplyTo}
 	}
 	list = append(list, m.MessageID)
+	list = slices.DeleteFunc(list, func(id string) bool { return !message.ValidHeaderValue(id) }) // no line of ours holds a longer one
 	for len(list) > 2 && len(strings.Join(list, " ")) > maxReferenceBytes {
 		list = slices.Delete(list, 1, 2)
 	}

@@ -150,6 +150,21 @@ func TestAnswersFollowTheMessageUnlessTold(t *testing.T) {
 	}
 }
 
+func TestAMessageWhoseIDFitsOnNoLineCanBeAnswered(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		long := "<" + strings.Repeat("m", 950) + "@x>"
+		for id, want := range map[string]string{long: "", "<q@example.net>": "<a@x> <q@example.net>"} {
+			raw := crlf("From: ann@example.net", "Subject: Question", "Message-ID:", " "+id, "References: <a@x>", " "+long, "", "Hi")
+			came := in.Must(http.StatusCreated, http.MethodPost, "/emails/receiving", fields{"raw": raw, "to": []string{"support@acme.test"}})
+			answer := in.Must(http.StatusAccepted, http.MethodPost, "/emails/receiving/"+came.Text("id")+"/reply", fields{"text": "x"})
+			if got := in.Email(answer.Text("id")).Text("headers", "References"); got != want {
+				t.Errorf("references %q", got)
+			}
+		}
+	})
+}
+
 func TestMailIsMarkedListedAndSearched(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
