@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -55,6 +56,27 @@ func TestAmbiguousOrBrokenAddressesAreRefusedWithAReason(t *testing.T) {
 		var invalid *address.InvalidError
 		if !errors.As(err, &invalid) || invalid.Reason == "" || strings.ContainsAny(invalid.Reason, "\r\n\"") {
 			t.Errorf("Parse(%q): error %#v is not a phrase for people", in, err)
+		}
+	}
+}
+
+func TestFieldsAreSplitAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string][]string{
+		"":                                    nil,
+		"undisclosed-recipients:;":            nil,
+		"a@x.test, B <b@x.test>":              {"a@x.test", "B <b@x.test>"},
+		`"Doe, J\", (x" <a@x.test>,b@x.test`:  {`"Doe, J\", (x" <a@x.test>`, "b@x.test"},
+		"Team: a@x.test, b@x.test;, c@x.test": {"a@x.test", "b@x.test", "c@x.test"},
+		"a@x.test (Ann (at \\) work)), (none) b@x.test": {"a@x.test", "b@x.test"},
+		"a@x.test; b@x.test;":                           {"a@x.test", "b@x.test"},
+		"junk, <a@x.test>":                              {"junk", "<a@x.test>"},
+		"<@r.test:a@x.test>, b@[IPv6:::1]":              {"<@r.test:a@x.test>", "b@[IPv6:::1]"},
+		`O"Neil <a@x.test>, b@x.test`:                   {`O"Neil <a@x.test>, b@x.test`},
+		"a@x.test, (b@x.test":                           {"a@x.test, (b@x.test"},
+	} {
+		if got := address.Split(value); !slices.Equal(got, want) {
+			t.Errorf("Split(%q) = %q, want %q", value, got, want)
 		}
 	}
 }

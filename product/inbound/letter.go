@@ -75,18 +75,18 @@ func readLetter(fields []message.Field) letter {
 	return l
 }
 
-// shownAddresses adds the addresses of a field to a list. What nobody can read as addresses is shown as the text it is.
+// shownAddresses adds the addresses of a field to a list. What nobody can read as an address is shown as the text it is.
 func shownAddresses(list []string, value string) []string {
-	parsed, err := address.ParseList(value)
-	if err != nil {
-		if text := shown(message.DecodeHeader(value), maxShownText); text != "" && len(list) < maxShownAddresses {
+	parts := address.Split(value)
+	for _, part := range parts[:min(len(parts), max(maxShownAddresses-len(list), 0))] {
+		text := shown(message.DecodeHeader(part), maxShownText)
+		if a, err := address.Parse(part); err == nil {
+			a.Name = shown(message.DecodeHeader(a.Name), maxShownText)
+			text = a.String()
+		}
+		if text != "" {
 			list = append(list, text)
 		}
-		return list
-	}
-	for _, a := range parsed[:min(len(parsed), max(maxShownAddresses-len(list), 0))] {
-		a.Name = shown(message.DecodeHeader(a.Name), maxShownText)
-		list = append(list, a.String())
 	}
 	return list
 }

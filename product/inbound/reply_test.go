@@ -165,6 +165,24 @@ func TestAMessageWhoseIDFitsOnNoLineCanBeAnswered(t *testing.T) {
 	})
 }
 
+func TestAddressesAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		raw := crlf("From: ann@example.net (Ann Lee)", "To: Team: bob@example.org, Carl <carl@example.org>;, support@acme.test", "Cc: undisclosed-recipients:;",
+			"Reply-To: the desk, <desk@example.net>", "Subject: Question", "", "Hi")
+		came := in.Must(http.StatusCreated, http.MethodPost, "/emails/receiving", fields{"raw": raw, "rcpt_to": []string{"support@acme.test"}})
+		if came.Text("from") != "ann@example.net" || came.Text("to") != "[bob@example.org Carl <carl@example.org> support@acme.test]" || came.Text("cc") != "[]" ||
+			came.Text("reply_to") != "[the desk desk@example.net]" {
+			t.Errorf("%s", came.Raw)
+		}
+		answer := in.Must(http.StatusAccepted, http.MethodPost, "/emails/receiving/"+came.Text("id")+"/reply", fields{"text": "x", "reply_all": true})
+		sent := in.Email(answer.Text("id"))
+		if sent.Text("to") != "[desk@example.net]" || sent.Text("cc") != "[bob@example.org Carl <carl@example.org>]" {
+			t.Errorf("%s", sent.Raw)
+		}
+	})
+}
+
 func TestMailIsMarkedListedAndSearched(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
