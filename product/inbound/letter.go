@@ -171,12 +171,21 @@ func named(id ID, files []File) []File {
 }
 
 func newFile(index int, p *message.Part, size int64) File {
-	f := File{Filename: shown(p.Filename(), maxFilename), ContentType: shown(p.Type, maxFilename),
+	f := File{Filename: shown(plainName(p.Filename()), maxFilename), ContentType: shown(p.Type, maxFilename),
 		Disposition: disposition(p), ContentID: shown(p.ContentID, maxFilename), Size: size}
 	if f.Filename == "" {
 		f.Filename = "part-" + strconv.Itoa(index)
 	}
 	return f
+}
+
+// plainName leaves out where the sender wants a file put: whoever saves it under its name must not be led elsewhere (RFC 2183 §2.3).
+func plainName(name string) string {
+	name = strings.TrimSpace(name[strings.LastIndexAny(name, `/\`)+1:])
+	if name == "." || name == ".." {
+		return ""
+	}
+	return name
 }
 
 // disposition is what a part says it is. Only of one that says nothing a content id tells: some programs give every file one.

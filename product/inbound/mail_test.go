@@ -382,6 +382,19 @@ func TestEachDomainHasFilesOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestTheNameOfAFileNamesNoPlace(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		for name, want := range map[string]string{"../../etc/passwd": "passwd", `C:\\Windows\\a.ini`: "a.ini", "a/..": "part-1", "/": "part-1", "plain.txt": "plain.txt"} {
+			raw := crlf("From: ann@example.net", "MIME-Version: 1.0", "Content-Type: application/octet-stream", `Content-Disposition: attachment; filename="`+name+`"`, "", "x")
+			came := in.Must(http.StatusCreated, http.MethodPost, "/emails/receiving", fields{"raw": raw, "to": []string{"support@acme.test"}})
+			if file, _ := came.Body["attachments"].([]any)[0].(map[string]any); file["filename"] != want {
+				t.Errorf("%s is %s", name, file["filename"])
+			}
+		}
+	})
+}
+
 func TestAFileIsWhatItSaysItIs(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
