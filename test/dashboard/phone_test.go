@@ -1,0 +1,41 @@
+package dashboard
+
+import "testing"
+
+// phone is as wide as the screens that most people carry.
+const phone = 390
+
+func TestListsAndChartsAreReadOnAPhone(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	const subject = "Your order has been shipped and arrives tomorrow before noon"
+	for _, to := range []string{"ada.with.a.long.name@example.net", "bounced@sandbox.test"} {
+		o.call("POST", "/emails", map[string]any{"from": "hello@acme.test", "to": to, "subject": subject, "text": "Hi"})
+	}
+	o.call("POST", "/emails/receiving", map[string]any{"from": "Reader <reader@example.net>", "to": []string{"support@acme.test"}, "subject": subject, "text": "Hi"})
+	o.call("POST", "/suppressions", map[string]any{"email": "gone.with.a.long.name@example.net"})
+	o.call("POST", "/audience/contacts", map[string]any{"email": "ada.with.a.long.name@example.net", "first_name": "Ada"})
+	o.openUntil("/sandbox", subject)
+	o.Resize(phone)
+	for path, tells := range map[string]bool{"": true, "/emails": true, "/people/ada.with.a.long.name@example.net": true, "/inbox": true, "/sandbox": true,
+		"/suppressions": false, "/audience": false, "/logs": false} {
+		o.open(path)
+		if beyond := o.Eval(`[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth + 1).length`); beyond != "0" {
+			t.Errorf("%s: a list has to be moved sideways", path)
+		}
+		if rows := o.Eval(`document.querySelectorAll(".scroll > .tbl tbody tr").length`); rows == "0" {
+			t.Errorf("%s: there is no list", path)
+		}
+		whole := `[...document.querySelectorAll(".scroll > .tbl tbody :is(td, span, a)")].some(e => e.innerText.trim() === "` + subject + `" && e.scrollWidth <= e.clientWidth + 1)`
+		if tells && o.Eval(whole) != "true" {
+			t.Errorf("%s: the subject is cut", path)
+		}
+	}
+	for _, path := range []string{"", "/stats"} {
+		o.open(path)
+		if low := o.Eval(`[...document.querySelectorAll("svg.chart")].some(e => e.getBoundingClientRect().height < 150) || !document.querySelector("svg.chart")`); low != "false" {
+			t.Errorf("%s: a chart is too low to be read", path)
+		}
+	}
+	o.Resize(1440)
+}
