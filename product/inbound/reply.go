@@ -147,8 +147,8 @@ func answerTo(m Message) api.Strings {
 	for _, list := range [][]string{m.Addresses.ReplyTo, {m.From}} {
 		var good api.Strings
 		for _, text := range list {
-			if parsed, err := address.ParseList(text); err == nil {
-				for _, a := range parsed {
+			for _, part := range address.Split(text) { // a comma in a name is often not quoted
+				if a, err := address.Parse(part); err == nil {
 					good = append(good, a.String())
 				}
 			}

@@ -183,6 +183,18 @@ func TestAddressesAreReadAsTheyAreWritten(t *testing.T) {
 	})
 }
 
+func TestAnAuthorWhoseNameHasACommaIsAnswered(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		raw := crlf("From: Lee, Ann <ann@example.net>", "To: support@acme.test", "Subject: Question", "", "Hi")
+		came := in.Must(http.StatusCreated, http.MethodPost, "/emails/receiving", fields{"raw": raw, "to": []string{"support@acme.test"}})
+		answer := in.Must(http.StatusAccepted, http.MethodPost, "/emails/receiving/"+came.Text("id")+"/reply", fields{"text": "x"})
+		if to := in.Email(answer.Text("id")).Text("to"); to != "[Ann <ann@example.net>]" {
+			t.Errorf("answered %s", to)
+		}
+	})
+}
+
 func TestMailIsMarkedListedAndSearched(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
