@@ -8,7 +8,11 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/net/html/charset"
+	"golang.org/x/text/encoding/unicode"
 )
+
+// byteOrderMark begins texts of some programs, and is no part of what they say.
+const byteOrderMark = "\uFEFF"
 
 // decodeTransfer undoes the transfer encoding of a part. Damaged encodings give what can be saved of them, as in every mail program.
 func decodeTransfer(r io.Reader, fields []Field) io.Reader {
@@ -164,16 +168,21 @@ func unhex(c byte) int {
 func toUTF8(text []byte, set string) string {
 	set = strings.ToLower(strings.TrimSpace(set))
 	if utf8.Valid(text) && (set == "" || set == "utf-8" || set == "us-ascii") {
-		return strings.ReplaceAll(string(text), "\x00", "")
+		return strings.ReplaceAll(strings.TrimPrefix(string(text), byteOrderMark), "\x00", "")
 	}
 	if set == "" || set == "us-ascii" || set == "utf-8" {
 		set = "windows-1252" // what it usually is, when it is not what it says
 	}
 	encoding, _ := charset.Lookup(set)
 	if encoding != nil {
-		if decoded, err := encoding.NewDecoder().Bytes(text); err == nil {
+		decoder := encoding.NewDecoder()
+		if strings.HasPrefix(set, "utf-16") { // its mark says in which order its bytes are (RFC 2781 §3.2)
+			decoder.Transformer = unicode.BOMOverride(decoder.Transformer)
+		}
+		if decoded, err := decoder.Bytes(text); err == nil {
 			text = decoded
 		}
 	}
-	return strings.ReplaceAll(strings.ToValidUTF8(string(text), "\uFFFD"), "\x00", "")
+	shown := strings.TrimPrefix(strings.ToValidUTF8(string(text), "\uFFFD"), byteOrderMark)
+	return strings.ReplaceAll(shown, "\x00", "")
 }

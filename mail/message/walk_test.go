@@ -2,6 +2,7 @@ package message_test
 
 import (
 	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -124,6 +125,18 @@ func TestContentIsReadInItsCharacterSet(t *testing.T) {
 	}
 	if c, err = message.ReadContent(strings.NewReader("\r\n"+strings.Repeat("x", 100)), 10, nil); err != nil || len(c.Text) != 10 || !c.Truncated {
 		t.Errorf("content over the limit is %+v, %v", c, err)
+	}
+}
+
+func TestAMarkOfByteOrderIsReadAndNotShown(t *testing.T) {
+	t.Parallel()
+	for content, set := range map[string]string{
+		"\xff\xfeh\x00\xe9\x00": "utf-16", "\xfe\xff\x00h\x00\xe9": "UTF-16", "h\x00\xe9\x00": "utf-16", "\x00h\x00\xe9": "utf-16be", "\xef\xbb\xbfh\xc3\xa9": "utf-8",
+	} {
+		raw := lines("Content-Type: text/plain; charset="+set+"\nContent-Transfer-Encoding: base64\n\n") + base64.StdEncoding.EncodeToString([]byte(content))
+		if c, err := message.ReadContent(strings.NewReader(raw), 1000, nil); err != nil || c.Text != "hé" {
+			t.Errorf("%q in %s is %q, %v", content, set, c.Text, err)
+		}
 	}
 }
 
