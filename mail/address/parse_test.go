@@ -70,6 +70,8 @@ func TestFieldsAreSplitAsTheyAreWritten(t *testing.T) {
 		"Team: a@x.test, b@x.test;, c@x.test": {"a@x.test", "b@x.test", "c@x.test"},
 		"a@x.test (Ann (at \\) work)), (none) b@x.test": {"a@x.test", "b@x.test"},
 		"a@x.test; b@x.test;":                           {"a@x.test", "b@x.test"},
+		"=?utf-8?Q?Lee,_Ann:?= <a@x.test>, b@x.test":    {"=?utf-8?Q?Lee,_Ann:?= <a@x.test>", "b@x.test"},
+		"=?odd, b@x.test":                               {"=?odd", "b@x.test"},
 		"junk, <a@x.test>":                              {"junk", "<a@x.test>"},
 		"<@r.test:a@x.test>, b@[IPv6:::1]":              {"<@r.test:a@x.test>", "b@[IPv6:::1]"},
 		`O"Neil <a@x.test>, b@x.test`:                   {`O"Neil <a@x.test>, b@x.test`},

@@ -1,6 +1,12 @@
 package address
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
+
+// encodedWord is one at the beginning of a text (RFC 2047 §2). Programs leave commas in it that separate nothing.
+var encodedWord = regexp.MustCompile(`^=\?[^?\s]+\?[bBqQ]\?[^?\s]*\?=`)
 
 // Split cuts the value of a header field into its addresses, for those who have to read what others wrote: groups are opened, comments
 // left out, and semicolons, which some programs write, separate as commas do (RFC 5322 §3.4). The parts are not checked. A value whose
@@ -33,6 +39,10 @@ func Split(value string) []string {
 			if c == ')' {
 				comments--
 			}
+		case c == '=' && encodedWord.MatchString(value[i:]):
+			word := encodedWord.FindString(value[i:])
+			part.WriteString(word)
+			i += len(word) - 1
 		case c == ',' || c == ';':
 			end()
 		case c == ':':

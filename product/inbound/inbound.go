@@ -85,7 +85,8 @@ type Parts struct {
 
 // New returns the service.
 func New(w world.World, d *db.DB, parts Parts) *Service {
-	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, emails: parts.Emails, delivery: parts.Delivery, webhooks: parts.Webhooks, logs: parts.Logs, plans: parts.Plans,
+	s := &Service{world: w, db: d, blobs: parts.Blobs, accounts: parts.Accounts, domains: parts.Domains, emails: parts.Emails, delivery: parts.Delivery,
+		webhooks: parts.Webhooks, logs: parts.Logs, plans: parts.Plans,
 		suppressions: parts.Suppressions, keys: parts.Keys, spam: parts.Spam, host: parts.Domains.Hosts().MX()[0], node: parts.Node, baseURL: strings.TrimRight(parts.BaseURL, "/"),
 		holder: queue.NewHolder(w, d, "inbound/"+parts.Node)}
 	s.desk = db.NewDesk(d, storeArrivals)
