@@ -26,7 +26,12 @@ for (const form of /** @type {NodeListOf<HTMLFormElement>} */ (document.querySel
     for (const [name, value] of values) if (value) url.searchParams.append(name, String(value));
     history.replaceState(null, "", url);
     const id = form.dataset.filter ?? "";
-    read(url.href, running.signal).then((page) => page.getElementById(id) ? replace(page, id) : location.assign(url), () => {}); // a page without it says why
+    read(url.href, running.signal).then((page) => {
+      if (!page.getElementById(id)) { location.assign(url); return; } // it says why
+      replace(page, id);
+      const shown = document.querySelectorAll(`#${id} tbody tr`).length;
+      spoken.textContent = shown ? `${shown} shown` : "Nothing matches";
+    }, () => {});
   };
   form.addEventListener("input", () => { clearTimeout(timer); timer = window.setTimeout(run, 200); });
   form.addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(timer); run(); });
@@ -132,8 +137,23 @@ document.addEventListener("click", (event) => {
   if (copy) navigator.clipboard.writeText(copy.getAttribute("data-copy") ?? "").then(() => { spoken.textContent = "Copied"; });
   if (target.closest?.("[data-theme-toggle]")) toggleTheme();
   if (target.closest?.("[data-palette]")) openPalette();
-  const menu = target.closest?.("[data-menu]");
-  if (menu) menu.setAttribute("aria-expanded", String(document.getElementById("side")?.classList.toggle("open")));
+  if (target.closest?.("[data-menu]")) showMenu(!side?.classList.contains("open"));
+});
+
+// On small screens the navigation lies over the page. It stands before its button, so the focus is taken there and back.
+const side = document.getElementById("side");
+/** @param {boolean} open */
+function showMenu(open) {
+  const button = /** @type {HTMLElement | null} */ (document.querySelector("[data-menu]"));
+  side?.classList.toggle("open", open);
+  button?.setAttribute("aria-expanded", String(open));
+  (open ? /** @type {HTMLElement | null | undefined} */ (side?.querySelector("a, button")) : button)?.focus();
+}
+document.addEventListener("focusin", (event) => {
+  if (side?.classList.contains("open") && /** @type {Element} */ (event.target).closest("main")) showMenu(false);
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && side?.classList.contains("open") && !side.querySelector(":popover-open")) showMenu(false);
 });
 
 function toggleTheme() {
@@ -156,7 +176,6 @@ function suggest(words) {
   const more = /** @type {HTMLTemplateElement | null} */ (document.getElementById("palette-more"))?.content.querySelectorAll("a") ?? [];
   const pages = [...document.querySelectorAll(".side nav a"), ...more].filter((a) => a.textContent?.toLowerCase().includes(words.toLowerCase()));
   list?.replaceChildren(...pages.map((a) => { const item = document.createElement("li"); item.append(a.cloneNode(true)); return item; }));
-  list?.querySelector("a")?.setAttribute("aria-selected", "true");
 }
 
 palette?.querySelector("input")?.addEventListener("input", (event) => suggest(/** @type {HTMLInputElement} */ (event.target).value));
