@@ -119,7 +119,7 @@ func TestATemplateCountsDaysByTheClockOfTheVisitor(t *testing.T) {
 	in.Deliver()
 	in.CatchUp(in.App.Followers())
 	in.Clock.Advance(29*24*time.Hour + 20*time.Hour) // it is the thirtieth day, for those who live where the email was sent
-	owner := signedIn(t, in, api.Owner) // the session of the first day would be over
+	owner := signedIn(t, in, api.Owner)              // the session of the first day would be over
 	for zone, want := range map[string]string{"UTC": `<b class="num">1<`, "Pacific/Kiritimati": `<b class="num">0<`} {
 		if saved := owner.submit("/you", url.Values{"name": {"Ada"}, "timezone": {zone}}); saved.Code != http.StatusSeeOther {
 			t.Fatalf("%d %s", saved.Code, said(saved))
