@@ -258,7 +258,7 @@ type Service struct {
 	webhooks      *webhook.Service
 	suppressions  *suppression.Service
 	topics        Topics
-	swept         space.ID // whose old contents were looked at last; the worker's own
+	swept         queue.Round // of the removal of old contents
 	templates     *template.Service
 	delay         Delay
 	calls         calls

@@ -2,7 +2,6 @@ package email
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"postrider/platform/db"
@@ -28,31 +27,17 @@ func (s *Service) Workers() []queue.Worker {
 // SweepContents removes what emails say once it is older than the plan keeps it, workspace by workspace. That an email was sent, to whom
 // and what became of it, stays. What a plan keeps is decided now, so that an upgrade counts for all that is still there.
 func (s *Service) SweepContents(ctx context.Context) (bool, error) {
-	var ws space.ID
-	more := false
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if ws, err = nextWorkspace(tx, s.swept); err != nil {
-			return err
-		}
+	return s.swept.Step(ctx, s.db, nextWorkspace, func(tx *db.Tx, ws space.ID) (more bool, err error) {
 		plans, err := s.accounts.Plans(tx, []space.ID{ws})
 		if err != nil {
-			return err
+			return false, err
 		}
 		keep, ends := s.keeps(plans[ws])
 		if !ends {
-			return nil
+			return false, nil
 		}
-		more, err = sweepContents(tx, ws, tx.Now().Add(-keep))
-		return err
+		return sweepContents(tx, ws, tx.Now().Add(-keep))
 	})
-	switch {
-	case errors.Is(err, db.ErrNotFound):
-		s.swept = "" // all were visited
-		return false, nil
-	case err == nil && !more:
-		s.swept = ws
-	}
-	return err == nil, err
 }
 
 // keeps returns how long a plan keeps contents; ends is false if it keeps them for good.

@@ -17,9 +17,6 @@ type oldEmail struct {
 
 // nextWorkspace returns the next workspace that has emails.
 func nextWorkspace(tx *db.Tx, after space.ID) (space.ID, error) {
-	if after == "" {
-		after = "00000000-0000-0000-0000-000000000000"
-	}
 	return db.One(tx, db.Value[space.ID], `
 		SELECT workspace_id FROM email
 		WHERE workspace_id > $1

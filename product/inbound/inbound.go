@@ -22,7 +22,6 @@ import (
 	"postrider/platform/limit"
 	"postrider/platform/queue"
 	"postrider/platform/seal"
-	"postrider/platform/space"
 	"postrider/product/account"
 	"postrider/product/delivery"
 	"postrider/product/domain"
@@ -57,9 +56,8 @@ type Service struct {
 	throttle throttle
 	holder   *queue.Holder // of the leases on checks and forwards
 	turns    turns
-	// removedUpTo is the workspace whose old mail was removed last.
-	removedUpTo space.ID
-	door        door
+	removed  queue.Round // of the removal of old mail
+	door     door
 }
 
 // Parts are what the service is built on.

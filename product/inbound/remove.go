@@ -2,7 +2,6 @@ package inbound
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"postrider/platform/api"
@@ -75,36 +74,22 @@ func (s *Service) remove(tx *db.Tx, ws space.ID, ids []ID) (int, error) {
 // RemoveOld removes what is older than the plan of its workspace keeps, workspace by workspace. Plans keep received mail for good unless the
 // operator says otherwise.
 func (s *Service) RemoveOld(ctx context.Context) (bool, error) {
-	var ws space.ID
-	more := false
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if ws, err = nextWorkspace(tx, s.removedUpTo); err != nil {
-			return err
-		}
+	return s.removed.Step(ctx, s.db, nextWorkspace, func(tx *db.Tx, ws space.ID) (more bool, err error) {
 		plans, err := s.accounts.Plans(tx, []space.ID{ws})
 		if err != nil {
-			return err
+			return false, err
 		}
 		keep, ends := s.keeps(plans[ws])
 		if !ends {
-			return nil
+			return false, nil
 		}
 		old, err := selectOldProcessed(tx, ws, tx.Now().Add(-keep), removeBatch)
 		if err != nil {
-			return err
+			return false, err
 		}
-		more = len(old) == removeBatch
 		_, err = s.remove(tx, ws, old)
-		return err
+		return len(old) == removeBatch, err
 	})
-	switch {
-	case errors.Is(err, db.ErrNotFound):
-		s.removedUpTo = "" // all were visited
-		return false, nil
-	case err == nil && !more:
-		s.removedUpTo = ws
-	}
-	return err == nil, err
 }
 
 // keeps returns how long a plan keeps received mail; ends is false if it keeps it for good.

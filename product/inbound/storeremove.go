@@ -41,9 +41,6 @@ func selectOldProcessed(tx *db.Tx, ws space.ID, before time.Time, limit int) ([]
 
 // nextWorkspace returns the next workspace that has received mail.
 func nextWorkspace(tx *db.Tx, after space.ID) (space.ID, error) {
-	if after == "" {
-		after = "00000000-0000-0000-0000-000000000000"
-	}
 	return db.One(tx, db.Value[space.ID], `
 		SELECT workspace_id FROM inbound_total
 		WHERE workspace_id > $1

@@ -118,9 +118,9 @@ type Service struct {
 	// notedBytes is how much memory the bodies in noted take.
 	notedBytes atomic.Int64
 	lost       lost
-	writing    sync.Mutex // held by whoever writes notes
-	pending    []Entry    // guarded by writing: made of notes, and not written yet
-	swept      space.ID   // belongs to the sweep: the workspace it has been at last
+	writing    sync.Mutex  // held by whoever writes notes
+	pending    []Entry     // guarded by writing: made of notes, and not written yet
+	swept      queue.Round // of the sweep
 }
 
 // New returns the service.

@@ -273,9 +273,6 @@ func (s *selection) groups(tx *db.Tx, text, number string) ([]group, error) {
 
 // nextWorkspace returns the first workspace after another that has entries.
 func nextWorkspace(tx *db.Tx, after space.ID) (space.ID, error) {
-	if after == "" {
-		after = "00000000-0000-0000-0000-000000000000"
-	}
 	return db.One(tx, db.Value[space.ID], `
 		SELECT workspace_id FROM log_entry
 		WHERE workspace_id > $1

@@ -2,7 +2,6 @@ package logs
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"postrider/platform/db"
@@ -19,25 +18,12 @@ const (
 // sweep removes what nobody may look at any more, workspace by workspace. What a plan keeps is decided now, so that an upgrade counts for
 // all that is still there.
 func (s *Service) sweep(ctx context.Context) (bool, error) {
-	var ws space.ID
-	var removed int
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if ws, err = nextWorkspace(tx, s.swept); err != nil {
-			return err
-		}
+	return s.swept.Step(ctx, s.db, nextWorkspace, func(tx *db.Tx, ws space.ID) (more bool, err error) {
 		plans, err := s.parts.Accounts.Plans(tx, []space.ID{ws})
 		if err != nil {
-			return err
+			return false, err
 		}
-		removed, err = deleteBefore(tx, ws, tx.Now().Add(-s.retention(plans[ws])), sweepBatch)
-		return err
+		removed, err := deleteBefore(tx, ws, tx.Now().Add(-s.retention(plans[ws])), sweepBatch)
+		return removed == sweepBatch, err
 	})
-	switch {
-	case errors.Is(err, db.ErrNotFound):
-		s.swept = "" // all were visited
-		return false, nil
-	case err == nil && removed < sweepBatch:
-		s.swept = ws
-	}
-	return err == nil, err
 }
