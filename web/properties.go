@@ -94,7 +94,7 @@ func saveProperty(v *visit) error {
 		method, path, done = http.MethodPatch, apiPath("contact-properties", id), "Saved."
 	}
 	one.Label = strings.TrimSpace(v.value("label"))
-	fallback := strings.TrimSpace(strings.ReplaceAll(v.value("fallback_value"), "\r\n", "\n"))
+	fallback := strings.TrimSpace(newlines(v.value("fallback_value")))
 	if one.Type == "boolean" {
 		fallback = strings.ToLower(fallback)
 	}
