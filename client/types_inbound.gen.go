@@ -133,20 +133,23 @@ type InboundRecord struct {
 	Attachments []InboundFileRecord `json:"attachments,omitzero"`
 	// Null until the message has been checked, which takes a moment.
 	Authentication *InboundAuthentication `json:"authentication,omitempty"`
-	AutoSubmitted  bool                   `json:"auto_submitted,omitzero"`
-	Bcc            []string               `json:"bcc,omitzero"`
-	Cc             []string               `json:"cc,omitzero"`
-	CreatedAt      time.Time              `json:"created_at,omitzero"`
-	Direction      string                 `json:"direction,omitzero"`
-	DomainID       string                 `json:"domain_id,omitzero"`
-	Envelope       InboundEnvelope        `json:"envelope,omitzero"`
-	Forwarded      []InboundForwarded     `json:"forwarded,omitzero"`
-	From           string                 `json:"from,omitzero"`
-	HeaderLines    []InboundHeaderLine    `json:"header_lines,omitzero"`
-	Headers        map[string]string      `json:"headers,omitzero"`
-	HTML           string                 `json:"html,omitzero"`
-	ID             string                 `json:"id,omitzero"`
-	InReplyTo      string                 `json:"in_reply_to,omitzero"`
+	// Whether a program sent it by itself.
+	AutoSubmitted bool     `json:"auto_submitted,omitzero"`
+	Bcc           []string `json:"bcc,omitzero"`
+	// Whether it went to many at once, by a mailing list or as a newsletter. Automations do not answer it.
+	Bulk        bool                `json:"bulk,omitzero"`
+	Cc          []string            `json:"cc,omitzero"`
+	CreatedAt   time.Time           `json:"created_at,omitzero"`
+	Direction   string              `json:"direction,omitzero"`
+	DomainID    string              `json:"domain_id,omitzero"`
+	Envelope    InboundEnvelope     `json:"envelope,omitzero"`
+	Forwarded   []InboundForwarded  `json:"forwarded,omitzero"`
+	From        string              `json:"from,omitzero"`
+	HeaderLines []InboundHeaderLine `json:"header_lines,omitzero"`
+	Headers     map[string]string   `json:"headers,omitzero"`
+	HTML        string              `json:"html,omitzero"`
+	ID          string              `json:"id,omitzero"`
+	InReplyTo   string              `json:"in_reply_to,omitzero"`
 	// The email of yours that it answers.
 	InReplyToEmailID string         `json:"in_reply_to_email_id,omitzero"`
 	ManagedTenantID  string         `json:"managed_tenant_id,omitzero"`
@@ -210,16 +213,19 @@ type InboundRow struct {
 	Attachments []InboundFileRecord `json:"attachments,omitzero"`
 	// Null until the message has been checked, which takes a moment.
 	Authentication *InboundAuthentication `json:"authentication,omitempty"`
-	AutoSubmitted  bool                   `json:"auto_submitted,omitzero"`
-	Bcc            []string               `json:"bcc,omitzero"`
-	Cc             []string               `json:"cc,omitzero"`
-	CreatedAt      time.Time              `json:"created_at,omitzero"`
-	Direction      string                 `json:"direction,omitzero"`
-	DomainID       string                 `json:"domain_id,omitzero"`
-	Forwarded      []InboundForwarded     `json:"forwarded,omitzero"`
-	From           string                 `json:"from,omitzero"`
-	ID             string                 `json:"id,omitzero"`
-	InReplyTo      string                 `json:"in_reply_to,omitzero"`
+	// Whether a program sent it by itself.
+	AutoSubmitted bool     `json:"auto_submitted,omitzero"`
+	Bcc           []string `json:"bcc,omitzero"`
+	// Whether it went to many at once, by a mailing list or as a newsletter. Automations do not answer it.
+	Bulk      bool               `json:"bulk,omitzero"`
+	Cc        []string           `json:"cc,omitzero"`
+	CreatedAt time.Time          `json:"created_at,omitzero"`
+	Direction string             `json:"direction,omitzero"`
+	DomainID  string             `json:"domain_id,omitzero"`
+	Forwarded []InboundForwarded `json:"forwarded,omitzero"`
+	From      string             `json:"from,omitzero"`
+	ID        string             `json:"id,omitzero"`
+	InReplyTo string             `json:"in_reply_to,omitzero"`
 	// The email of yours that it answers.
 	InReplyToEmailID string    `json:"in_reply_to_email_id,omitzero"`
 	ManagedTenantID  string    `json:"managed_tenant_id,omitzero"`

@@ -29,3 +29,18 @@ func IsAutomatic(header []message.Field) bool {
 	}
 	return false
 }
+
+// IsBulk tells whether a message went to many at once, by a mailing list or as a newsletter, as far as its header says. Whoever answers
+// by a program leaves it alone (RFC 3834 §2): the answer would go to people who asked nothing.
+func IsBulk(header []message.Field) bool {
+	for _, f := range header {
+		name, value := strings.ToLower(f.Name), strings.ToLower(strings.TrimSpace(f.Value))
+		switch {
+		case strings.HasPrefix(name, "list-"): // RFC 2369, RFC 2919
+			return true
+		case (name == "precedence" || name == "x-precedence") && (value == "bulk" || value == "list" || value == "junk"):
+			return true
+		}
+	}
+	return false
+}

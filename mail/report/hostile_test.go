@@ -170,6 +170,29 @@ func TestMessagesThatAProgramSent(t *testing.T) {
 	}
 }
 
+func TestMessagesThatWentToMany(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]bool{
+		"Precedence: bulk\r\n":                    true,
+		"precedence: List \r\n":                   true,
+		"X-Precedence: junk\r\n":                  true,
+		"Precedence: first-class\r\n":             false,
+		"List-Id: <x.test>\r\n":                   true,
+		"List-Unsubscribe: <mailto:a@x.test>\r\n": true,
+		"Listed: yes\r\n":                         false,
+		"Subject: List-Id: x\r\n":                 false,
+		"":                                        false,
+	} {
+		fields, _, err := message.ReadHeader([]byte(header + "\r\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := report.IsBulk(fields); got != want {
+			t.Errorf("%q: %t", header, got)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	for _, text := range corpus(f) {
 		f.Add([]byte(text))

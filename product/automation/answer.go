@@ -5,10 +5,19 @@ import (
 	"postrider/product/automation/internal/flow"
 )
 
+func (r *Run) answersMail() bool { return r.Cause.EventName == flow.SystemPrefix+"email.received" }
+
+// answersBulk tells that the run began with mail to many, which is not answered by a program: an answer to a mailing list goes to people
+// who asked nothing (RFC 3834 §2).
+func (r *Run) answersBulk() bool {
+	bulk, _ := r.Payload["bulk"].(bool)
+	return bulk && r.answersMail()
+}
+
 // answerHeaders mark the mail of a run that received mail began. A program that answers says so, and what it answers: two that do not
 // would answer each other without end (RFC 3834 §3.1.5, §3.1.7).
 func (r *Run) answerHeaders() map[string]string {
-	if r.Cause.EventName != flow.SystemPrefix+"email.received" {
+	if !r.answersMail() {
 		return nil
 	}
 	headers := map[string]string{"Auto-Submitted": "auto-replied"}

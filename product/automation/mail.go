@@ -65,6 +65,9 @@ func (w *walk) prepareMail(item queue.Item, node *flow.Node) (stays bool, err er
 
 // unmailable is why a contact gets no mail of automations now; empty if it does.
 func (s *Service) unmailable(w *walk, c audience.Contact, topic string) (string, error) {
+	if w.run.answersBulk() {
+		return "bulk", nil
+	}
 	if c.Unsubscribed {
 		return string(audience.Unsubscribed), nil
 	}

@@ -156,11 +156,13 @@ func TestWhatHappensToMailBeginsRuns(t *testing.T) {
 	})
 }
 
+// thanks answers whatever was received.
+var thanks = step("thanks", "send_email", fields{"from": "Acme <support@acme.test>", "subject": "Thank you", "text": "We read it. {{{UNSUBSCRIBE_URL}}}"})
+
 func TestAnAnswerToReceivedMailSaysThatAProgramWroteIt(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
 		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net"})
-		thanks := step("thanks", "send_email", fields{"from": "Acme <support@acme.test>", "subject": "Thank you", "text": "We read it. {{{UNSUBSCRIBE_URL}}}"})
 		id := h.enabled(line(on("system:email.received"), thanks))
 		question := "From: ann@example.net\r\nTo: support@acme.test\r\nMessage-ID: <q@example.net>\r\nSubject: Question\r\n"
 		h.must(201, "POST", "/emails/receiving", fields{"to": []string{"support@acme.test"}, "raw": question + "\r\nHow are you?\r\n"})
@@ -180,6 +182,32 @@ func TestAnAnswerToReceivedMailSaysThatAProgramWroteIt(t *testing.T) {
 		h.work()
 		if got := h.total(id); got != "1" {
 			t.Errorf("%s runs", got)
+		}
+	})
+}
+
+func TestMailThatWentToManyIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net"})
+		id := h.enabled(line(on("system:email.received"), thanks))
+		for _, mark := range []string{"Precedence: bulk", "List-Id: <friends.example.net>"} {
+			raw := "From: ann@example.net\r\nTo: friends@example.net\r\nSubject: News\r\n" + mark + "\r\n\r\nHi all.\r\n"
+			came := h.must(201, "POST", "/emails/receiving", fields{"to": []string{"support@acme.test"}, "raw": raw})
+			if came.Body["bulk"] != true {
+				t.Errorf("%s: %v", mark, came.Body)
+			}
+		}
+		h.work()
+		runs, _ := h.must(200, "GET", "/automations/"+id+"/runs", nil).Body["data"].([]any)
+		if len(runs) != 2 || len(h.mails()) != 0 {
+			t.Fatalf("%d runs, mails %v", len(runs), h.mails())
+		}
+		for _, run := range runs {
+			one := h.must(200, "GET", fmt.Sprintf("/automations/%s/runs/%s", id, run.(fields)["id"]), nil)
+			if text := fmt.Sprint(one.Body["steps"]); !strings.Contains(text, "skipped") || !strings.Contains(text, "bulk") {
+				t.Errorf("steps %s", text)
+			}
 		}
 	})
 }

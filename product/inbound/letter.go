@@ -32,11 +32,12 @@ type letter struct {
 	subject   string
 	ancestors Ancestors
 	automatic bool
+	bulk      bool
 	hops      int
 }
 
 func readLetter(fields []message.Field) letter {
-	l := letter{automatic: report.IsAutomatic(fields)}
+	l := letter{automatic: report.IsAutomatic(fields), bulk: report.IsBulk(fields)}
 	for _, f := range fields {
 		switch strings.ToLower(f.Name) {
 		case "received":

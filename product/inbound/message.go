@@ -37,6 +37,8 @@ type Message struct {
 	Spam           *Spam
 	// Automatic tells that a program sent it by itself.
 	Automatic bool
+	// Bulk tells that it went to many at once: by a mailing list, or as a newsletter.
+	Bulk bool
 	// Truncated tells that it has more parts than are listed.
 	Truncated bool
 	Files     []File

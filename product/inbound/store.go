@@ -12,17 +12,17 @@ import (
 )
 
 func insertMessages(tx *db.Tx, all []arrival) error {
-	const columns = 22
+	const columns = 23
 	values := make([]any, 0, columns*len(all))
 	for _, a := range all {
 		m := a.message
 		values = append(values, m.ID, m.Workspace, m.Domain, db.NullText(m.Tenant), m.Source, m.MessageID, m.From, db.JSON(m.Addresses), m.Subject,
-			searchText(m), strings.ToLower(m.From), recipientText(m), db.JSON(m.Envelope), db.JSON(m.Ancestors), m.Thread, m.Automatic, m.Truncated, db.JSON(m.Files), len(m.Files), m.SizeBytes,
-			m.Kept, m.CreatedAt)
+			searchText(m), strings.ToLower(m.From), recipientText(m), db.JSON(m.Envelope), db.JSON(m.Ancestors), m.Thread, m.Automatic, m.Bulk, m.Truncated, db.JSON(m.Files), len(m.Files),
+			m.SizeBytes, m.Kept, m.CreatedAt)
 	}
 	_, err := tx.InsertRows(`
 		INSERT INTO inbound_received (id, workspace_id, domain_id, tenant_id, source, message_id, sender, addresses, subject, search, from_text, to_text, envelope,
-			ancestors, thread_id, automatic, truncated, files, file_count, size_bytes, kept, created_at)`, columns, values, ``)
+			ancestors, thread_id, automatic, bulk, truncated, files, file_count, size_bytes, kept, created_at)`, columns, values, ``)
 	return err
 }
 
@@ -39,14 +39,14 @@ func recipientText(m Message) string {
 }
 
 const messageColumns = `id, workspace_id, domain_id, tenant_id, source, message_id, sender, addresses, subject, envelope, ancestors,
-	answers_email_id, thread_id, authentication, spam, automatic, truncated, files, size_bytes, starred, kept, created_at, read_at`
+	answers_email_id, thread_id, authentication, spam, automatic, bulk, truncated, files, size_bytes, starred, kept, created_at, read_at`
 
 func scanMessage(s db.Scanner) (Message, error) {
 	var m Message
 	var addresses, envelope, ancestors, authentication, spam, files string
 	err := s.Scan(&m.ID, &m.Workspace, &m.Domain, db.Text(&m.Tenant), &m.Source, &m.MessageID, &m.From, &addresses, &m.Subject, &envelope, &ancestors,
-		db.Text(&m.AnswersEmail), &m.Thread, db.Text(&authentication), db.Text(&spam), &m.Automatic, &m.Truncated, &files, &m.SizeBytes, &m.Starred,
-		&m.Kept, db.Time(&m.CreatedAt), db.Time(&m.ReadAt))
+		db.Text(&m.AnswersEmail), &m.Thread, db.Text(&authentication), db.Text(&spam), &m.Automatic, &m.Bulk, &m.Truncated, &files, &m.SizeBytes,
+		&m.Starred, &m.Kept, db.Time(&m.CreatedAt), db.Time(&m.ReadAt))
 	if err != nil {
 		return m, err
 	}

@@ -63,8 +63,8 @@ func (s *Service) newArrivals(ctx context.Context, e Envelope, people []mailbox,
 		l.addresses.ReceivedFor = own.RcptTo
 		arrivals[i] = arrival{content: c, trace: s.trace(id, own, now), message: Message{
 			ID: id, Workspace: d.Workspace, Domain: d.ID, Tenant: d.TenantID, Source: SourceSMTP, MessageID: l.messageID, From: l.from, Addresses: l.addresses,
-			Subject: l.subject, Envelope: own, Ancestors: l.ancestors, Thread: string(id), Automatic: l.automatic, Truncated: truncated, Files: named(id, files),
-			SizeBytes: c.size, Kept: true, CreatedAt: now,
+			Subject: l.subject, Envelope: own, Ancestors: l.ancestors, Thread: string(id), Automatic: l.automatic, Bulk: l.bulk, Truncated: truncated,
+			Files: named(id, files), SizeBytes: c.size, Kept: true, CreatedAt: now,
 		}}
 	}
 	return arrivals, nil

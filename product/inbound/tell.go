@@ -30,6 +30,7 @@ type eventData struct {
 	AnswersEmail   api.Ref      `json:"in_reply_to_email_id"`
 	Thread         string       `json:"thread_id"`
 	Automatic      bool         `json:"auto_submitted"`
+	Bulk           bool         `json:"bulk"`
 	Authentication *toldResults `json:"authentication"`
 	Spam           *Spam        `json:"spam"`
 	Attachments    []fileRecord `json:"attachments"`
@@ -48,7 +49,8 @@ type toldResults struct {
 func (s *Service) tell(tx *db.Tx, m Message, f finding) error {
 	data := eventData{EmailID: m.ID, CreatedAt: api.Time(m.CreatedAt), From: m.From, To: told(m.Addresses.To), Cc: told(m.Addresses.Cc), Bcc: told(m.Addresses.Bcc),
 		ReceivedFor: told(m.Addresses.ReceivedFor), MessageID: api.Ref(m.MessageID), Subject: m.Subject, InReplyTo: api.Ref(m.Ancestors.InReplyTo),
-		AnswersEmail: api.Ref(m.AnswersEmail), Thread: m.Thread, Automatic: m.Automatic, Spam: m.Spam, Attachments: fileRecords(m.Files[:min(len(m.Files), maxTold)])}
+		AnswersEmail: api.Ref(m.AnswersEmail), Thread: m.Thread, Automatic: m.Automatic, Bulk: m.Bulk, Spam: m.Spam,
+		Attachments: fileRecords(m.Files[:min(len(m.Files), maxTold)])}
 	if a := m.Authentication; a != nil {
 		data.Authentication = &toldResults{a.SPF, a.DKIM, a.DMARC}
 	}

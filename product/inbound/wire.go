@@ -34,7 +34,8 @@ type Row struct {
 	SizeBytes      int64           `json:"size_bytes" example:"5120"`
 	Authentication *authentication `json:"authentication" doc:"Null until the message has been checked, which takes a moment."`
 	Spam           *Spam           `json:"spam" doc:"Null until the message has been checked."`
-	Automatic      bool            `json:"auto_submitted" example:"false"`
+	Automatic      bool            `json:"auto_submitted" example:"false" doc:"Whether a program sent it by itself."`
+	Bulk           bool            `json:"bulk" example:"false" doc:"Whether it went to many at once, by a mailing list or as a newsletter. Automations do not answer it."`
 	Truncated      bool            `json:"truncated" doc:"The message has more than is shown; raw has all of it." example:"false"`
 	Source         Source          `json:"source" example:"smtp"`
 	Forwarded      []forwarded     `json:"forwarded"`
@@ -92,7 +93,7 @@ func newRow(m Message, passedOn []forwarded) Row {
 		Bcc: m.Addresses.Bcc, ReplyTo: m.Addresses.ReplyTo, ReceivedFor: m.Addresses.ReceivedFor, Subject: m.Subject,
 		InReplyTo: api.Ref(m.Ancestors.InReplyTo), References: m.Ancestors.References, AnswersEmail: api.Ref(m.AnswersEmail), Thread: m.Thread,
 		CreatedAt: api.Time(m.CreatedAt), Read: !m.ReadAt.IsZero(), Starred: m.Starred, ReadAt: api.Time(m.ReadAt), DomainID: m.Domain,
-		TenantID: api.Ref(m.Tenant), SizeBytes: m.SizeBytes, Spam: m.Spam, Automatic: m.Automatic, Truncated: m.Truncated, Source: m.Source,
+		TenantID: api.Ref(m.Tenant), SizeBytes: m.SizeBytes, Spam: m.Spam, Automatic: m.Automatic, Bulk: m.Bulk, Truncated: m.Truncated, Source: m.Source,
 		Forwarded: passedOn, Attachments: fileRecords(m.Files),
 	}
 	if row.Forwarded == nil {
