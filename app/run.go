@@ -155,6 +155,9 @@ func (s *server) run(ctx context.Context) error {
 		}
 		workers.Go(func() { s.app.work(working, s.app.Inbound.HeartBeat()) })
 	}
+	if s.config.BlobURL != "" {
+		workers.Go(func() { s.tryBucket(working) })
+	}
 	workers.Go(func() { s.app.work(working, s.app.Logs.Writer()) })
 	workers.Go(func() { s.app.work(working, s.app.API.Limits()) })
 	if s.config.Workers {
