@@ -45,6 +45,9 @@ func TestAMistakeInAFlagIsToldBeforeAnythingIsMade(t *testing.T) {
 		{[]string{"--cloudflare-url", "cloudflare"}, "--cloudflare-url cloudflare: must be an address such as https://api.cloudflare.com/client/v4"},
 		{[]string{"--probe", "big provider"}, "--probe big provider: must be a domain, such as gmail.com"},
 		{[]string{"--blocklists", "zen spamhaus"}, "--blocklists zen spamhaus: must be names of DNS zones, such as zen.spamhaus.org"},
+		{[]string{"--private-hosts", "crm.intranet.example,10.0.0.0/8"}, "--private-hosts 10.0.0.0/8: must be host names in lower case or single addresses"},
+		{[]string{"--private-hosts", "http://crm.intranet.example"}, "--private-hosts http://crm.intranet.example: must be host names"},
+		{[]string{"--acme-email", "ops"}, "--acme-email ops: must be an address, such as ops@example.org"},
 	} {
 		data := filepath.Join(t.TempDir(), "data")
 		_, stderr, err := run(t, append([]string{"serve", "--data", data, "--mx", noDoor}, c.args...)...)

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 
+	"postrider/mail/address"
 	"postrider/world"
 )
 
@@ -53,6 +54,14 @@ func (c serveCommand) checkNames() error {
 		if !isHostname(zone) {
 			return mistake("blocklists", zone, "must be names of DNS zones, such as zen.spamhaus.org")
 		}
+	}
+	for _, host := range c.PrivateHosts {
+		if !isHostname(host) && net.ParseIP(host) == nil {
+			return mistake("private-hosts", host, "must be host names in lower case or single addresses, such as crm.intranet.example,10.0.0.7, not networks")
+		}
+	}
+	if _, err := address.Parse(c.ACME.Email); c.ACME.Email != "" && err != nil {
+		return mistake("acme-email", c.ACME.Email, "must be an address, such as ops@example.org")
 	}
 	if cloudflare, err := url.Parse(c.CloudflareURL); err != nil || c.CloudflareURL != "" && !isAddress(cloudflare) {
 		return mistake("cloudflare-url", c.CloudflareURL, "must be an address such as https://api.cloudflare.com/client/v4")
