@@ -20,6 +20,8 @@ type problem struct {
 	RequestID string
 	// Fields says what is wrong with each field of the request.
 	Fields map[string]string
+	// Unsaid are those of them that no input of the page says.
+	Unsaid []string
 	// Details are what else the API tells, such as the limit that was reached.
 	Details map[string]any
 }
@@ -90,7 +92,9 @@ func (v *visit) call(method, path string, body []byte, out any) error {
 		return err
 	}
 	if answer.status >= 400 {
-		return answer.problem()
+		refused := answer.problem()
+		v.refused = append(v.refused, refused)
+		return refused
 	}
 	if out == nil || answer.body.Len() == 0 {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // listOf is a page of a list that is followed by offset. Not every list knows how long it is.
@@ -139,6 +140,15 @@ type box struct {
 
 func newBox(name, value, label, hint string, chosen bool) box {
 	return box{name, choice{value, label, hint, chosen}}
+}
+
+// sendNamed sends a form about something that has a name. A change that brings an empty one leaves the name as it is; whoever emptied the
+// input would be told that this was saved.
+func (v *visit) sendNamed(method, path string, body map[string]any, out any) error {
+	if name, _ := body["name"].(string); strings.TrimSpace(name) == "" {
+		return &problem{Status: http.StatusBadRequest, Code: "validation_error", Message: "A name is required.", Fields: map[string]string{"name": "Give it a name."}}
+	}
+	return v.send(method, path, body, out)
 }
 
 // refusal returns why the API refused what was posted, if that belongs beside the form: nil if the action succeeded, if a page of

@@ -96,7 +96,7 @@ func (v *visit) refuseCustomer(err error, form string, fill func(*customerPage))
 
 func changeCustomer(v *visit) error {
 	asked := v.postedCustomer()
-	if err := v.send(http.MethodPatch, apiPath("managed-tenants", v.path("id")), asked.body(), nil); err != nil {
+	if err := v.sendNamed(http.MethodPatch, apiPath("managed-tenants", v.path("id")), asked.body(), nil); err != nil {
 		return v.refuseCustomer(err, "change", func(p *customerPage) { p.Asked = asked })
 	}
 	return v.redirect(v.link("customers", v.path("id")), "Saved.")

@@ -179,7 +179,7 @@ func saveList(v *visit) error {
 		method, path, done = http.MethodPatch, apiPath("audience", "lists", id), "Saved."
 	}
 	var made struct{ ID string }
-	err := v.send(method, path, body, &made)
+	err := v.sendNamed(method, path, body, &made)
 	if refused := refusal(err); refused != nil {
 		p, err := v.listForm(l, nameTaken(refused, "list"))
 		if err != nil {

@@ -181,3 +181,42 @@ func TestAPaceThatIsNoNumberIsRefused(t *testing.T) {
 		t.Errorf("the pace is %q", got)
 	}
 }
+
+func TestAnEmptyNameIsNotSaidToBeSaved(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	made := func(path string, body map[string]any) string {
+		t.Helper()
+		body["name"] = "Friends"
+		return in.Must(http.StatusCreated, http.MethodPost, path, body).Text("id")
+	}
+	for _, path := range []string{
+		"/audience/segments/" + made("/segments", map[string]any{"type": "manual"}) + "/edit",
+		"/audience/lists/" + made("/audience/lists", map[string]any{}) + "/edit",
+		"/audience/topics/" + made("/topics", map[string]any{"default_subscription": "opt_in"}),
+		"/templates/" + made("/templates", map[string]any{"subject": "Hi", "text": "Hi"}) + "/settings",
+		"/customers/" + made("/managed-tenants", map[string]any{"external_id": "friends"}),
+	} {
+		answer := owner.post(path, url.Values{"name": {""}, "description": {"Typed before"}, "metadata": {`{"a": "Typed before"}`}, "type": {"manual"}})
+		if page := said(answer); answer.Code != http.StatusBadRequest || !strings.Contains(page, `aria-describedby="e-name`) || !strings.Contains(page, "Typed before") ||
+			!strings.Contains(answer.Body.String(), "Friends") {
+			t.Errorf("%s: %d %s", path, answer.Code, page)
+		}
+	}
+}
+
+func TestWhatNoInputSaysStandsAboveTheForm(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	id := in.Must(http.StatusCreated, http.MethodPost, "/templates", map[string]any{"name": "Hi", "subject": "Hi", "text": "Hi"}).Text("id")
+	if page := said(owner.post("/templates/"+id+"/edit", url.Values{"subject": {"Hi"}})); !strings.Contains(page, `id="e-html">Either html or text is required.`) {
+		t.Errorf("a template without words: %s", page)
+	}
+	// The form has no input for the kind of a segment that nobody offers.
+	answer := owner.post("/audience/segments/new", url.Values{"name": {"Friends"}, "type": {"secret"}})
+	if page := said(answer); answer.Code != http.StatusBadRequest || strings.Count(page, "<p>type: ") != 1 {
+		t.Errorf("a kind that there is not: %d %s", answer.Code, page)
+	}
+}

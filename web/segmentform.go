@@ -108,7 +108,7 @@ func saveSegment(v *visit) error {
 		method, path, done = http.MethodPatch, apiPath("segments", id), "Saved. Here is who is in it now."
 	}
 	var made struct{ ID string }
-	err = v.send(method, path, body, &made)
+	err = v.sendNamed(method, path, body, &made)
 	if refused := refusal(err); refused != nil {
 		return again(refused.Status, nameTaken(refused, "segment"))
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"html"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -90,9 +92,29 @@ func (v *visit) showStatus(status int, name string, page any) error {
 	if err := files().templates.draw(&drawn, name, page); err != nil {
 		return fmt.Errorf("draw %s: %w", name, err)
 	}
+	if status >= http.StatusBadRequest && v.leftUnsaid(drawn.String()) {
+		drawn.Reset()
+		if err := files().templates.draw(&drawn, name, page); err != nil {
+			return fmt.Errorf("draw %s once more: %w", name, err)
+		}
+	}
 	v.w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	v.writeGzipped(status, drawn.Bytes())
 	return nil
+}
+
+// leftUnsaid tells whether a page keeps to itself what the API said of a field, because it has no input for it. Drawn once more, the page says
+// it above the form.
+func (v *visit) leftUnsaid(drawn string) bool {
+	said, left := html.UnescapeString(drawn), false
+	for _, p := range v.refused {
+		for _, field := range slices.Sorted(maps.Keys(p.Fields)) {
+			if !strings.Contains(said, p.Fields[field]) {
+				p.Unsaid, left = append(p.Unsaid, field+": "+p.Fields[field]), true
+			}
+		}
+	}
+	return left
 }
 
 // problemPage says why there is no other page.

@@ -163,7 +163,7 @@ func saveTemplateSettings(v *visit) error {
 	if asked.Alias != "" {
 		body["alias"] = asked.Alias
 	}
-	err := v.send(http.MethodPatch, apiPath("templates", id), body, nil)
+	err := v.sendNamed(http.MethodPatch, apiPath("templates", id), body, nil)
 	if refused, ok := err.(*problem); ok {
 		p, err := v.templatePage()
 		if err != nil {

@@ -89,20 +89,34 @@ func saveTopic(v *visit) error {
 	if v.checked("public") {
 		t.Visibility = "public"
 	}
-	body := map[string]string{"name": t.Name, "description": t.Description, "visibility": t.Visibility}
+	body := map[string]any{"name": t.Name, "description": t.Description, "visibility": t.Visibility}
 	method, path, done := http.MethodPatch, apiPath("topics", t.ID), "Saved."
 	if t.ID == "" {
 		method, path, done = http.MethodPost, "/v1/topics", "Topic created."
 		body["default_subscription"] = t.Default
 	}
-	err := v.send(method, path, body, nil)
+	err := v.sendNamed(method, path, body, nil)
 	if refused := refusal(err); refused != nil {
-		return v.showStatus(refused.Status, "audience/topic", v.topicForm(t, nameTaken(refused, "topic")))
+		return v.refuseTopic(t, nameTaken(refused, "topic"))
 	}
 	if err != nil {
 		return err
 	}
 	return v.redirect(v.link("audience", "topics"), done)
+}
+
+// refuseTopic draws the form again as it was filled in. What it does not ask for is that of the topic.
+func (v *visit) refuseTopic(asked topicRecord, refused *problem) error {
+	stored := asked
+	if asked.ID != "" {
+		if err := v.get(apiPath("topics", asked.ID), nil, &stored); err != nil {
+			return err
+		}
+		asked.Default = stored.Default
+	}
+	p := v.topicForm(stored, refused)
+	p.Topic, p.Public = asked, asked.Visibility == "public"
+	return v.showStatus(refused.Status, "audience/topic", p)
 }
 
 func removeTopic(v *visit) error {

@@ -26,6 +26,8 @@ type visit struct {
 	notice *string
 	// form are the values that were posted, without those that only confirm who posts.
 	form url.Values
+	// refused are the answers of the API that refused something.
+	refused []*problem
 }
 
 // session is who is signed in, as the API tells it.
