@@ -15,6 +15,8 @@ const (
 	maxParts = 2000
 	// maxBoundary is the longest boundary there may be (RFC 2046 §5.1.1), with some mercy.
 	maxBoundary = 200
+	// maxPreamble is how much is shown of a multipart without parts.
+	maxPreamble = 64 << 10
 	// walkBuffer is how much of a line is looked at at once.
 	walkBuffer = 16 << 10
 )
@@ -127,7 +129,7 @@ func (w *walker) entity(parent, usual string) (boundaryAt, error) {
 	kind := readContentType(fields, usual)
 	if ended == nil && strings.HasPrefix(kind.name, "multipart/") && len(w.boundaries) < maxDepth {
 		if edge := kind.params["boundary"]; edge != "" && len(edge) <= maxBoundary {
-			return w.multipart(kind.name, edge)
+			return w.multipart(fields, kind, parent, edge)
 		}
 	}
 	return w.leaf(fields, kind, parent, ended)
@@ -150,22 +152,54 @@ func (w *walker) header() (raw []byte, ended *boundaryAt, err error) {
 	}
 }
 
-func (w *walker) multipart(kind, edge string) (boundaryAt, error) {
+func (w *walker) multipart(fields []Field, kind contentKind, parent, edge string) (boundaryAt, error) {
 	level := len(w.boundaries)
 	w.boundaries = append(w.boundaries, []byte(edge))
 	usual := "text/plain"
-	if kind == "multipart/digest" {
+	if kind.name == "multipart/digest" {
 		usual = "message/rfc822"
 	}
-	at, err := w.skip()
+	preamble, at, err := w.preamble()
+	if empty := at.level != level || at.last; err == nil && empty {
+		err = w.unparted(fields, kind, parent, preamble)
+	}
 	for err == nil && at.level == level && !at.last {
-		at, err = w.entity(kind, usual)
+		at, err = w.entity(kind.name, usual)
 	}
 	w.boundaries = w.boundaries[:level]
 	if err == nil && at.level == level {
 		at, err = w.skip() // the epilogue
 	}
 	return at, err
+}
+
+// preamble reads up to the first boundary. What is before it is meant for nobody, unless there is nothing else.
+func (w *walker) preamble() (text []byte, at boundaryAt, err error) {
+	for {
+		line, found, err := w.next()
+		if err != nil {
+			return nil, boundaryAt{}, err
+		}
+		if found != nil {
+			return text, *found, nil
+		}
+		text = append(text, line[:min(len(line), maxPreamble-len(text))]...)
+	}
+}
+
+// unparted visits the text of a multipart whose boundary never comes. Some programs show it and others do not; whoever judges a message
+// must see it.
+func (w *walker) unparted(fields []Field, kind contentKind, parent string, text []byte) error {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil
+	}
+	if w.parts++; w.parts > maxParts {
+		return ErrTooManyParts
+	}
+	kind.name = "text/plain"
+	p := newPart(fields, kind, parent)
+	p.Body = decodeTransfer(bytes.NewReader(text), fields)
+	return w.visit(p)
 }
 
 // skip reads up to the next boundary.
