@@ -66,8 +66,6 @@ kill:
 broadcast-kill:
 	go test ./test -run 'KilledAgainAndAgainABroadcast|BroadcastThatIsCancelled|CancelThatWasAnswered' -v -count=1 -parallel 1 -timeout 90m -args -broadcast-kills 20 -broadcast-people 100000
 
-# What goes wrong on one machine, a row each: processes, disks, databases, networks and clocks.
-
 # What goes wrong on one machine, a row each: processes, disks, databases, networks, clocks and data. QUEUED=1000000 fills the queue.
 faults: setup
 	go test ./test -run TestFaults -v -count=1 -timeout 300m -args -faults -queued $(or $(QUEUED),10000)
