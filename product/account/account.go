@@ -108,13 +108,22 @@ var (
 	ErrInvalidCredentials = api.NewError(401, "invalid_credentials", "invalid_access", "The credentials are not right.")
 	ErrReauthenticate     = api.NewError(403, "reauthentication_required", "security_error", "Enter your password again to do this.").
 				With("max_age_sec", int(freshFor/time.Second))
-	ErrUnverified    = api.NewError(403, "email_verification_required", "security_error", "Verify the email address of your account first.")
-	ErrSignUpClosed  = api.NewError(403, "sign_up_closed", "invalid_access", "This installation takes new accounts by invitation only.")
-	ErrTokenExpired  = api.NewError(410, "token_expired", "not_found", "This link has expired. Ask for a new one.")
-	ErrMemberQuota   = api.NewError(402, "member_quota_exceeded", "member_quota_exceeded", "The plan has no room for another member.")
-	ErrLastOwner     = api.ErrInvalidState.Saying("A workspace needs at least one owner.")
-	errLinkUsed      = api.Invalid("token", "This link is not valid or has been used.")
-	errAddressTaken  = api.ErrAlreadyExists.Saying("This email address already has an account. Sign in instead.").With("resource", "user")
-	errFactorEnabled = api.ErrInvalidState.Saying("Two-factor authentication is on. Turn it off first.").With("current", "enabled")
-	errFactorMissing = api.ErrInvalidState.Saying("Two-factor authentication is not on.").With("current", "disabled")
+	ErrUnverified   = api.NewError(403, "email_verification_required", "security_error", "Verify the email address of your account first.")
+	ErrSignUpClosed = api.NewError(403, "sign_up_closed", "invalid_access", "This installation takes new accounts by invitation only.")
+	ErrTokenExpired = api.NewError(410, "token_expired", "not_found", "This link has expired. Ask for a new one.")
+	ErrMemberQuota  = api.NewError(402, "member_quota_exceeded", "member_quota_exceeded", "The plan has no room for another member.")
+	errLinkUsed     = api.Invalid("token", "This link is not valid or has been used.")
+	errAddressTaken = api.ErrAlreadyExists.Saying("This email address already has an account. Sign in instead.").With("resource", "user")
 )
+
+// What is refused because of how something stands.
+var (
+	ErrLastOwner        = wrongState("A workspace needs at least one owner.", "last_owner", "owner")
+	errFactorEnabled    = wrongState("Two-factor authentication is on. Turn it off first.", "enabled", "disabled")
+	errFactorMissing    = wrongState("Two-factor authentication is not on.", "disabled", "enabled")
+	errFactorNotOffered = wrongState("Ask for a new secret first; an offer is good for ten minutes.", "not_offered", "offered")
+)
+
+func wrongState(sentence, current, allowed string) *api.Error {
+	return api.ErrInvalidState.Saying(sentence).With("current", current).With("allowed", []string{allowed})
+}

@@ -32,7 +32,7 @@ func (s *Service) workspaceRoutes() []api.Route {
 			Bucket: api.BucketWrite, Success: 201, Errors: []*api.Error{api.ErrNotFound, api.ErrAlreadyExists, ErrMemberQuota, ErrUnverified}, Summary: "Invite somebody.",
 			Handler: api.Handle(s.handleInvite)},
 		{Method: http.MethodDelete, Path: "/workspaces/{id}/invitations/{invitation_id}", Private: true, Access: api.SessionOnly, Roles: managers,
-			Bucket: api.BucketWrite, Errors: missing, Summary: "Withdraw an invitation.", Handler: api.Handle(s.handleWithdraw)},
+			FreshTwoFactor: true, Bucket: api.BucketWrite, Errors: missing, Summary: "Withdraw an invitation.", Handler: api.Handle(s.handleWithdraw)},
 		{Method: http.MethodGet, Path: "/workspaces/{id}/audit-log", Private: true, Access: api.SessionOnly, Roles: managers, Bucket: api.BucketRead,
 			Errors: missing, Summary: "List who did what.", Handler: api.Handle(s.handleAudit)},
 		{Method: http.MethodGet, Path: "/billing/plan", Private: true, Access: api.SessionOnly, Roles: []api.Role{api.Owner}, Bucket: api.BucketRead,

@@ -111,6 +111,7 @@ func (s *Service) replacePassword(tx *db.Tx, user User, setAt time.Time, hash st
 // ChangePassword replaces the caller's password, ends their other sessions and gives this one a new cookie.
 func (s *Service) ChangePassword(ctx context.Context, caller api.Caller, current, password string) (cookie string, err error) {
 	var problems api.Fields
+	checkGiven(&problems, "password", current)
 	if checkPassword(&problems, "new_password", password); len(problems) > 0 {
 		return "", problems.Err()
 	}

@@ -54,6 +54,10 @@ func totpContext(id UserID) string { return "account_user/totp/" + string(id) }
 // EnableTwoFactor takes the offered secret into use once a code proves that the app has it. It returns the recovery codes, and
 // the new cookie of the session.
 func (s *Service) EnableTwoFactor(ctx context.Context, caller api.Caller, code string) (codes []string, cookie string, err error) {
+	var missing api.Fields
+	if checkGiven(&missing, "code", code); len(missing) > 0 {
+		return nil, "", missing.Err()
+	}
 	codes, stored := s.newRecoveryCodes(UserID(caller.UserID))
 	fresh := s.newToken()
 	err = s.proveFactor(ctx, caller, func(tx *db.Tx, session Session, user User) (verdict, error) {
@@ -61,7 +65,7 @@ func (s *Service) EnableTwoFactor(ctx context.Context, caller api.Caller, code s
 			return wrong, errFactorEnabled
 		}
 		if user.factor.offered == nil || !tx.Now().Before(user.factor.offeredUntil) {
-			return wrong, api.ErrInvalidState.Saying("Ask for a new secret first; an offer is good for ten minutes.")
+			return wrong, errFactorNotOffered
 		}
 		secret, err := s.keyring.Open(user.factor.offered, totpContext(user.ID))
 		if err != nil {
@@ -96,6 +100,10 @@ func noteFactor(tx *db.Tx, session Session, fresh token) error {
 
 // VerifyTwoFactor refreshes the second factor of the caller's session. It returns when, and the session's new cookie.
 func (s *Service) VerifyTwoFactor(ctx context.Context, caller api.Caller, p proof) (at time.Time, cookie string, err error) {
+	var missing api.Fields
+	if p.check(&missing); len(missing) > 0 {
+		return at, "", missing.Err()
+	}
 	fresh := s.newToken()
 	err = s.proveFactor(ctx, caller, func(tx *db.Tx, session Session, user User) (verdict, error) {
 		if !user.factor.enabled() {
@@ -113,6 +121,11 @@ func (s *Service) VerifyTwoFactor(ctx context.Context, caller api.Caller, p proo
 
 // DisableTwoFactor turns the second factor off; it takes the password and a code.
 func (s *Service) DisableTwoFactor(ctx context.Context, caller api.Caller, password string, p proof) error {
+	var missing api.Fields
+	checkGiven(&missing, "password", password)
+	if p.check(&missing); len(missing) > 0 {
+		return missing.Err()
+	}
 	return s.provePassword(ctx, caller, password, func(tx *db.Tx, _ Session, user User) (verdict, error) {
 		if !user.factor.enabled() {
 			return wrong, errFactorMissing

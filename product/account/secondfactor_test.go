@@ -190,6 +190,19 @@ func TestTheSecondFactorGoesStaleAfterTenMinutes(t *testing.T) {
 	})
 }
 
+func TestWithdrawingAnInvitationNeedsAFreshSecondFactor(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		withPhone(owner)
+		invited := owner.Must(201, "POST", path+"/invitations", map[string]any{"email": "ann@b.test", "role": "viewer"}).Text("id")
+
+		h.Clock.Move(10 * time.Minute)
+
+		owner.Refused(403, "two_factor_required", "DELETE", path+"/invitations/"+invited, nil)
+	})
+}
+
 func TestSettingUpASecondFactorNeedsARecentPassword(t *testing.T) {
 	t.Parallel()
 	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
@@ -215,7 +228,7 @@ func TestTurningTheSecondFactorOffNeedsPasswordAndCode(t *testing.T) {
 		b.Refused(409, "invalid_state", "POST", "/account/2fa/setup", nil)
 		b.Refused(401, "invalid_credentials", "POST", "/account/2fa/disable", map[string]any{"password": "wrong", "code": p.next()})
 		b.Refused(401, "invalid_credentials", "POST", "/account/2fa/disable", map[string]any{"password": accounttest.Password, "code": "000000"})
-		b.Refused(401, "invalid_credentials", "POST", "/account/2fa/disable", map[string]any{"password": accounttest.Password})
+		b.Refused(400, "validation_error", "POST", "/account/2fa/disable", map[string]any{"password": accounttest.Password})
 		if got := h.Browser().SignIn("olga@acme.test", accounttest.Password); got.Text("status") != "two_factor_required" {
 			t.Fatalf("the second factor is gone: %s", got.Body)
 		}

@@ -35,8 +35,21 @@ type admission struct {
 	challenge string
 }
 
+// checkGiven refuses what was left out. That is no try to prove oneself, so it counts as none.
+func checkGiven(wrong *api.Fields, field, value string) {
+	if value == "" {
+		wrong.Add(field, "Is required.")
+	}
+}
+
 // signIn checks a password. Wrong password, unknown address and locked account cost the same time and tell the same.
 func (s *Service) signIn(ctx context.Context, from Visitor, email, password string) (admission, error) {
+	var missing api.Fields
+	checkGiven(&missing, "email", email)
+	checkGiven(&missing, "password", password)
+	if err := missing.Err(); err != nil {
+		return admission{}, err
+	}
 	if err := s.checkAddress(from.IP); err != nil {
 		return admission{}, err
 	}
@@ -108,8 +121,20 @@ type proof struct {
 	RecoveryCode string `json:"recovery_code,omitempty" doc:"One of the recovery codes, instead of a code." example:"k3f9-2mzq"`
 }
 
+func (p proof) check(missing *api.Fields) {
+	if p.RecoveryCode == "" {
+		checkGiven(missing, "code", p.Code)
+	}
+}
+
 // confirmSignIn finishes a sign-in with a second factor.
 func (s *Service) confirmSignIn(ctx context.Context, from Visitor, challenge string, p proof) (opened, error) {
+	var missing api.Fields
+	checkGiven(&missing, "challenge", challenge)
+	p.check(&missing)
+	if err := missing.Err(); err != nil {
+		return opened{}, err
+	}
 	id, err := s.keyring.Verify(challengePurpose, challenge, s.world.Clock.Now())
 	if err != nil {
 		return opened{}, s.badChallenge(from, err)
@@ -173,6 +198,10 @@ func (s *Service) SignOut(ctx context.Context, caller api.Caller) error {
 // Reauthenticate notes that the caller has entered the password again, and returns when. Where there is a second factor, a password
 // alone forgets no failures: whoever knows it would have guesses at the codes without end.
 func (s *Service) Reauthenticate(ctx context.Context, caller api.Caller, password string) (at time.Time, err error) {
+	var missing api.Fields
+	if checkGiven(&missing, "password", password); len(missing) > 0 {
+		return at, missing.Err()
+	}
 	err = s.provePassword(ctx, caller, password, func(tx *db.Tx, session Session, user User) (verdict, error) {
 		at = tx.Now()
 		session.ReauthenticatedAt = at

@@ -1,6 +1,7 @@
 package account_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
@@ -142,6 +143,32 @@ func TestKnownAndUnknownAddressesAreAnsweredAlike(t *testing.T) {
 				t.Fatalf("try %d was answered with %d", n, known.Code)
 			}
 		}
+	})
+}
+
+func TestWhatWasLeftOutIsNamedAndCountsAsNoTry(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		b := h.SignUp("olga@acme.test")
+		for range 11 { // one more than lock an account
+			for _, left := range []struct{ path, body, field string }{
+				{"/auth/login", `{"email":"olga@acme.test"}`, "password"},
+				{"/auth/login", `{"password":null}`, "email"},
+				{"/auth/login/2fa", `{"code":"123456"}`, "challenge"},
+				{"/auth/login/2fa", `{"challenge":"x"}`, "code"},
+				{"/auth/reauthenticate", `{}`, "password"},
+				{"/auth/2fa/verify", `{"code":""}`, "code"},
+				{"/account/2fa/enable", `{}`, "code"},
+				{"/account/2fa/disable", `{"code":"123456"}`, "password"},
+				{"/account/password", `{"new_password":"another long one"}`, "password"},
+			} {
+				got := b.Refused(400, "validation_error", "POST", left.path, json.RawMessage(left.body))
+				if !strings.Contains(got.Body, `"`+left.field+`":["Is required."]`) {
+					t.Fatalf("%s %s: %s", left.path, left.body, got.Body)
+				}
+			}
+		}
+		b.Must(200, "POST", "/auth/reauthenticate", map[string]any{"password": accounttest.Password})
 	})
 }
 
