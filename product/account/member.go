@@ -32,9 +32,6 @@ func (s *Service) ChangeRole(ctx context.Context, caller api.Caller, id string, 
 		return Member{}, problems.Err()
 	}
 	return s.changeMember(ctx, caller, id, role, MemberChanged, func(tx *db.Tx, m Member) error {
-		if m.Role == role {
-			return nil
-		}
 		if err := updateRole(tx, m.Workspace, m.ID, role); err != nil {
 			return err
 		}
@@ -66,6 +63,9 @@ func (s *Service) changeMember(ctx context.Context, caller api.Caller, id string
 		}
 		if err := mayGrant(tx, caller, m.Role, role); err != nil {
 			return err
+		}
+		if m.Role == role {
+			return nil // nothing that somebody did
 		}
 		if m.Role == api.Owner && role != api.Owner {
 			if err := anotherOwner(tx, caller.Workspace); err != nil {

@@ -267,7 +267,10 @@ func TestTheLastOwnerStays(t *testing.T) {
 	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
 		owner, path := team(h)
 		id := memberID(owner, path, "olga@acme.test")
-		owner.Refused(409, "invalid_state", "DELETE", path+"/members/"+id, nil)
+		last := owner.Refused(409, "invalid_state", "DELETE", path+"/members/"+id, nil)
+		if last.Text("error.details.current") != "last_owner" || last.Text("error.details.allowed.0") != "owner" {
+			t.Errorf("last owner: %s", last.Body)
+		}
 		owner.Refused(409, "invalid_state", "PATCH", path+"/members/"+id, map[string]any{"role": "admin"})
 		second := owner.Join("ann@b.test", api.Owner)
 		secondID := memberID(owner, path, "ann@b.test")
@@ -282,6 +285,42 @@ func TestTheLastOwnerStays(t *testing.T) {
 		if slices.Sort(codes[:]); codes[0] != 200 || codes[1] == 200 {
 			t.Fatalf("answers %v", codes)
 		}
+	})
+}
+
+func TestMembersWereSeenWhenTheySignedIn(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		seen := func(i int) string {
+			return owner.Must(200, "GET", path+"/members", nil).Text(fmt.Sprintf("data.%d.last_seen_at", i))
+		}
+		first := seen(0)
+		owner.Join("ann@b.test", api.Viewer)
+		joined := seen(1)
+
+		h.Clock.Move(time.Hour)
+		h.Browser().SignIn("ann@b.test", accounttest.Password)
+
+		if first == "" || joined == "" || seen(1) <= joined {
+			t.Errorf("owner seen at %q, ann at %q and then at %q", first, joined, seen(1))
+		}
+	})
+}
+
+func TestTheSameRoleAgainIsNoNews(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		owner, path := team(h)
+		ann := owner.Join("ann@b.test", api.Admin)
+		before := owner.Must(200, "GET", path+"/audit-log", nil).Value("total")
+
+		same := owner.Must(200, "PATCH", path+"/members/"+memberID(owner, path, "ann@b.test"), map[string]any{"role": "admin"})
+
+		if after := owner.Must(200, "GET", path+"/audit-log", nil).Value("total"); after != before || same.Text("role") != "admin" {
+			t.Errorf("%v audit entries, then %v; %s", before, after, same.Body)
+		}
+		ann.Must(200, "GET", path+"/members", nil)
 	})
 }
 

@@ -180,6 +180,9 @@ func (s *Service) openSession(tx *db.Tx, user User, from Visitor, t token, twoFa
 	if err := insertSession(tx, session, t.hash); err != nil {
 		return Session{}, err
 	}
+	if err := updateUserSeen(tx, user.ID); err != nil {
+		return Session{}, err
+	}
 	return session, deleteOldSessions(tx, user.ID, maxSessions)
 }
 

@@ -179,9 +179,13 @@ func updateSeen(tx *db.Tx, s Session) error {
 		WHERE id = $2 AND seen_at < $1`, tx.Now(), s.ID); err != nil {
 		return err
 	}
+	return updateUserSeen(tx, s.User)
+}
+
+func updateUserSeen(tx *db.Tx, id UserID) error {
 	_, err := tx.Exec(`
 		UPDATE account_user SET seen_at = $1
-		WHERE id = $2`, tx.Now(), s.User)
+		WHERE id = $2`, tx.Now(), id)
 	return err
 }
 
