@@ -1,6 +1,9 @@
 package dashboard
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // phone is as wide as the screens that most people carry.
 const phone = 390
@@ -15,10 +18,20 @@ func TestListsAndChartsAreReadOnAPhone(t *testing.T) {
 	o.call("POST", "/emails/receiving", map[string]any{"from": "Reader <reader@example.net>", "to": []string{"support@acme.test"}, "subject": subject, "text": "Hi"})
 	o.call("POST", "/suppressions", map[string]any{"email": "gone.with.a.long.name@example.net"})
 	o.call("POST", "/audience/contacts", map[string]any{"email": "ada.with.a.long.name@example.net", "first_name": "Ada"})
+	const long = "extraordinarily.long.local.part.of.an.address@subdomain.of.a.very.long.domain.example.net"
+	contact := o.call("POST", "/audience/contacts", map[string]any{"email": long})["id"].(string)
+	for path, body := range map[string]map[string]any{"/broadcasts": {"name": "News", "subject": subject}, "/automations": {"name": "Welcome"}, "/topics": {"name": subject[:40], "default_subscription": "opt_in"},
+		"/contact-properties": {"key": "a_property_with_a_long_key", "type": "string", "fallback_value": "none"}, "/segments": {"name": subject, "type": "manual"},
+		"/domains": {"name": "a-really-long-domain-name.marketing.example.com"}} {
+		o.call("POST", path, body)
+	}
+	template := o.call("POST", "/templates", map[string]any{"name": subject, "subject": subject, "text": "Hi"})["id"].(string)
 	o.openUntil("/sandbox", subject)
 	o.Resize(phone)
 	for path, tells := range map[string]bool{"": true, "/emails": true, "/people/ada.with.a.long.name@example.net": true, "/inbox": true, "/sandbox": true,
-		"/suppressions": false, "/audience": false, "/logs": false} {
+		"/suppressions": false, "/audience": false, "/logs": false, "/broadcasts": true, "/automations": false, "/domains": false, "/keys": false,
+		"/audience/topics": false, "/audience/properties": false, "/audience/segments": true, "/settings/members": false, "/settings/audit": false,
+		"/stats/deliverability": false, "/templates/" + template: true} {
 		o.open(path)
 		if beyond := o.Eval(`[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth + 1).length`); beyond != "0" {
 			t.Errorf("%s: a list has to be moved sideways", path)
@@ -30,6 +43,14 @@ func TestListsAndChartsAreReadOnAPhone(t *testing.T) {
 		if tells && o.Eval(whole) != "true" {
 			t.Errorf("%s: the subject is cut", path)
 		}
+	}
+	o.open("/audience/topics")
+	if said := o.Eval(`getComputedStyle(document.querySelector(".scroll td.num"), "::before").content`); !strings.Contains(said, "Readers") {
+		t.Errorf("nothing says what a number counts: %s", said)
+	}
+	o.open("/audience/contacts/" + contact)
+	if o.Eval("document.documentElement.scrollWidth > innerWidth") == "true" {
+		t.Error("a long address sticks out of the screen")
 	}
 	for _, path := range []string{"", "/stats"} {
 		o.open(path)
