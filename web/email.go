@@ -2,6 +2,8 @@ package web
 
 import (
 	"net/http"
+	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -17,10 +19,12 @@ type emailPage struct {
 	Tabs       []tab
 	Recipients []recipientRow
 	Timeline   []happening
-	Phases     []phase
-	Took       string
-	Attempts   []attemptRow
-	Events     []eventRow
+	// Later leads to the events that are not in the timeline, which says how many are in Told.
+	Later, Told string
+	Phases      []phase
+	Took        string
+	Attempts    []attemptRow
+	Events      []eventRow
 	// Pager leads through the tab of attempts or of events; Drawn and More say on the first tab how many of all attempts it shows.
 	Pager       pager
 	Drawn, More string
@@ -64,6 +68,7 @@ type emailDetail struct {
 	}
 	Timeline []struct {
 		Type, Status, Message, Recipient string
+		EventID                          string    `json:"event_id"`
 		OccurredAt                       time.Time `json:"occurred_at"`
 	}
 }
@@ -102,6 +107,11 @@ func (v *visit) showEmail(p emailPage) error {
 		return err
 	}
 	v.describe(&p, tried)
+	if p.Tab == "" {
+		if err := v.findLater(&p); err != nil {
+			return err
+		}
+	}
 	if p.Tab == "events" {
 		if err := v.addEvents(&p, id); err != nil {
 			return err
@@ -117,6 +127,29 @@ func (v *visit) showEmail(p emailPage) error {
 		return v.showStatus(p.Problem.Status, "emails/detail", p)
 	}
 	return v.show("emails/detail", p)
+}
+
+// longTimeline is how many events the API tells in a timeline, the oldest of all; its list of events has the rest.
+const longTimeline = 500
+
+// findLater looks for events that came after those of the timeline.
+func (v *visit) findLater(p *emailPage) error {
+	told := 0
+	for _, t := range p.Email.Timeline {
+		if t.EventID != "" {
+			told++
+		}
+	}
+	if told < longTimeline {
+		return nil
+	}
+	var later listOf[struct{}]
+	if err := v.get(apiPath("emails", p.Email.ID, "events"), url.Values{"limit": {"1"}, "offset": {strconv.Itoa(told)}}, &later); err != nil || len(later.Data) == 0 {
+		return err
+	}
+	p.Told = "These are the first " + v.number(int64(told)) + " events; there were more since."
+	p.Later = v.link("emails", p.Email.ID) + "?" + url.Values{"tab": {"events"}, "offset": {strconv.Itoa(told)}}.Encode()
+	return nil
 }
 
 func (v *visit) describe(p *emailPage, tried attempts) {

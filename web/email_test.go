@@ -8,6 +8,8 @@ import (
 
 	"postrider/app/apptest"
 	"postrider/platform/api"
+	"postrider/platform/db"
+	"postrider/platform/event"
 )
 
 func TestAnEmailWithManyAttemptsLeadsToAllOfThem(t *testing.T) {
@@ -39,6 +41,41 @@ func TestAnEmailWithManyAttemptsLeadsToAllOfThem(t *testing.T) {
 		if past := main(owner.open(path + "?tab=" + tab + "&offset=5000")); !strings.Contains(past, "past the end") {
 			t.Errorf("the tab of %s does not lead back from a page past its end", tab)
 		}
+	}
+}
+
+func TestALongTimelineLeadsToItsLaterEvents(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	id := in.Send("ada@example.net")
+	owner := signedIn(t, in, api.Owner)
+	open := func(upTo int) {
+		t.Helper()
+		err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			told, err := event.OfSubject(tx, in.Workspace, id, "", upTo, 0)
+			var opens []event.Event
+			for i := len(told); i < upTo; i++ {
+				opens = append(opens, event.Event{ID: fmt.Sprintf("open-%d", i), Workspace: in.Workspace, Type: "email.opened", Subject: id, Recipient: "ada@example.net", OccurredAt: tx.Now(), Data: []byte("{}")})
+			}
+			if err != nil {
+				return err
+			}
+			return event.Append(tx, opens...)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	open(500)
+	if page := main(owner.open("/emails/" + id)); strings.Contains(page, "there were more since") {
+		t.Error("a timeline that is whole promises more")
+	}
+	open(501)
+	if page := main(owner.open("/emails/" + id)); !strings.Contains(page, "the first 500 events") || !strings.Contains(page, "?offset=500&amp;tab=events") {
+		t.Error("a timeline of 500 of 501 events does not say so")
+	}
+	if later := main(owner.open("/emails/" + id + "?offset=500&tab=events")); strings.Count(later, "<summary>Payload") != 1 {
+		t.Error("the later event is not where the timeline leads")
 	}
 }
 
