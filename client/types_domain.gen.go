@@ -103,7 +103,7 @@ type DomainRegistration struct {
 	Domain       string `json:"domain,omitzero"`
 	Name         string `json:"name,omitzero"`
 	OpenTracking bool   `json:"open_tracking,omitzero"`
-	// inherit, direct or relay.
+	// inherit, direct, relay or node:<id of a sending node>.
 	Provider string `json:"provider,omitzero"`
 	// A region of sending nodes.
 	Region string `json:"region,omitzero"`
@@ -123,15 +123,16 @@ type DomainRegistrationCapabilities struct {
 
 // DomainUpdate is the body of PATCH /v1/domains/{id}.
 type DomainUpdate struct {
-	Capabilities      DomainUpdateCapabilities `json:"capabilities,omitzero"`
-	ClickTracking     *bool                    `json:"click_tracking,omitempty"`
-	CustomReturnPath  *string                  `json:"custom_return_path,omitempty"`
-	DMARCPolicy       *string                  `json:"dmarc_policy,omitempty"`
-	OpenTracking      *bool                    `json:"open_tracking,omitempty"`
-	Provider          *string                  `json:"provider,omitempty"`
-	SendingNodeID     *string                  `json:"sending_node_id,omitempty"`
-	TLS               *string                  `json:"tls,omitempty"`
-	TrackingSubdomain *string                  `json:"tracking_subdomain,omitempty"`
+	Capabilities     DomainUpdateCapabilities `json:"capabilities,omitzero"`
+	ClickTracking    *bool                    `json:"click_tracking,omitempty"`
+	CustomReturnPath *string                  `json:"custom_return_path,omitempty"`
+	DMARCPolicy      *string                  `json:"dmarc_policy,omitempty"`
+	OpenTracking     *bool                    `json:"open_tracking,omitempty"`
+	// inherit, direct, relay or node:<id of a sending node>.
+	Provider          *string `json:"provider,omitempty"`
+	SendingNodeID     *string `json:"sending_node_id,omitempty"`
+	TLS               *string `json:"tls,omitempty"`
+	TrackingSubdomain *string `json:"tracking_subdomain,omitempty"`
 }
 
 // DomainUpdateCapabilities is part of DomainUpdate.

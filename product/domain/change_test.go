@@ -149,6 +149,30 @@ func TestADomainIsLetGoByItsNode(t *testing.T) {
 	})
 }
 
+func TestTheProviderOfADomainCanNameANode(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		path, node := "/domains/"+in.DomainID, addNode(t, in, "eu")
+		made := in.Must(http.StatusCreated, http.MethodPost, "/domains", fields{"domain": "shop.test", "provider": "node:" + node})
+		bound := in.Must(http.StatusOK, http.MethodPatch, path, fields{"provider": "node:" + node})
+		// As it was read, it can be written; an empty id says nothing.
+		again := in.Must(http.StatusOK, http.MethodPatch, path, fields{"provider": bound.Body["provider"], "sending_node_id": bound.Body["sending_node_id"]})
+		empty := in.Must(http.StatusOK, http.MethodPatch, path, fields{"sending_node_id": ""})
+		for _, d := range []apptest.Answer{made, bound, again, empty} {
+			if d.Text("provider") != "node:"+node || d.Text("sending_node_id") != node {
+				t.Errorf("%s", d.Raw)
+			}
+		}
+		for _, wrong := range []fields{{"provider": "node:"}, {"provider": "node:" + in.DomainID}, {"provider": "node:" + node, "sending_node_id": in.DomainID},
+			{"provider": "node:" + node, "sending_node_id": nil}} {
+			refused(t, in.Call(http.MethodPatch, path, wrong), http.StatusBadRequest, "validation_error")
+		}
+		if free := in.Must(http.StatusOK, http.MethodPatch, path, fields{"provider": "direct"}); free.Text("provider") != "direct" || free.Body["sending_node_id"] != nil {
+			t.Errorf("%s", free.Raw)
+		}
+	})
+}
+
 func TestChecksOfManyDomainsAreSpread(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

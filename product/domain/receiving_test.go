@@ -141,3 +141,20 @@ func TestTheReceiverIsAskedWhileNothingIsLocked(t *testing.T) {
 		}
 	})
 }
+
+func TestSettingsStayAsTheyAreWhenReceivingIsRefused(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		path := "/domains/" + in.DomainID
+		both := fields{"tls": "enforced", "capabilities": fields{"receiving": "enabled"}}
+		refused(t, in.Call(http.MethodPatch, path, both), http.StatusConflict, "inbound_receiver_unhealthy")
+		if after := get(t, in, in.DomainID); after.Text("tls") != "opportunistic" || after.Body["receiving_requested"] != true {
+			t.Errorf("%s", after.Raw)
+		}
+		wrong := fields{"tracking_subdomain": "bounce", "capabilities": fields{"receiving": "disabled"}}
+		refused(t, in.Call(http.MethodPatch, path, wrong), http.StatusBadRequest, "validation_error")
+		if after := get(t, in, in.DomainID); after.Body["receiving_requested"] != true {
+			t.Errorf("%s", after.Raw)
+		}
+	})
+}

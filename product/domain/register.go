@@ -33,7 +33,7 @@ type Registration struct {
 	Region           string `json:"region" doc:"A region of sending nodes." example:"default"`
 	NodeID           string `json:"sending_node_id" doc:"The node that alone delivers for the domain."`
 	DMARCPolicy      string `json:"dmarc_policy" doc:"none, quarantine or reject." example:"none"`
-	Provider         string `json:"provider" doc:"inherit, direct or relay." example:"inherit"`
+	Provider         string `json:"provider" doc:"inherit, direct, relay or node:<id of a sending node>." example:"inherit"`
 	Capabilities     struct {
 		Sending   toggle `json:"sending"`
 		Receiving toggle `json:"receiving"`
@@ -44,6 +44,12 @@ var (
 	label    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 	selector = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 )
+
+// Check names everything that is wrong, and returns the name as it is stored.
+func (r Registration) Check() (name string, err error) {
+	r, err = r.check()
+	return r.Domain, err
+}
 
 // check fills in defaults and names everything that is wrong.
 func (r Registration) check() (Registration, error) {
@@ -72,7 +78,10 @@ func (r Registration) check() (Registration, error) {
 	r.Provider = or(r.Provider, "inherit")
 	checkOneOf(&wrong, "tls", r.TLS, tlsModes)
 	checkOneOf(&wrong, "dmarc_policy", r.DMARCPolicy, dmarcPolicies)
-	checkOneOf(&wrong, "provider", r.Provider, providers)
+	checkProvider(&wrong, r.Provider)
+	if node, named := nodeOf(r.Provider); named && r.NodeID != "" && r.NodeID != node {
+		wrong.Add("sending_node_id", contradiction)
+	}
 	if r.NodeID != "" {
 		r.Provider = nodePrefix + r.NodeID
 	}
@@ -94,7 +103,7 @@ func (r Registration) region() string {
 
 // CheckWay refuses a registration for a node or a region that does not exist.
 func (s *Service) CheckWay(tx *db.Tx, ws space.ID, r Registration) error {
-	if err := s.checkNode(tx, ws, r.NodeID); err != nil || r.region() == defaultRegion {
+	if err := s.checkNode(tx, ws, r.Provider, r.NodeID); err != nil || r.region() == defaultRegion {
 		return err
 	}
 	regions := []string{defaultRegion}
@@ -117,6 +126,16 @@ var (
 	dmarcPolicies = []string{"none", "quarantine", "reject"}
 	providers     = []string{"inherit", "direct", "relay"}
 )
+
+// checkProvider looks at the form only; whether a node exists is asked in the transaction.
+func checkProvider(wrong *api.Fields, provider string) {
+	if node, named := nodeOf(provider); !slices.Contains(providers, provider) && !(named && api.IsID(node)) {
+		wrong.Add("provider", "Must be inherit, direct, relay or node:<id of a sending node>.")
+	}
+}
+
+// contradiction is said of two fields that name different ways.
+const contradiction = "Contradicts provider."
 
 func checkOneOf(wrong *api.Fields, field, value string, allowed []string) {
 	if !slices.Contains(allowed, value) {

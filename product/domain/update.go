@@ -20,9 +20,10 @@ type update struct {
 	TrackingLabel    api.Optional[string] `json:"tracking_subdomain" example:"track"`
 	CustomReturnPath api.Optional[string] `json:"custom_return_path" example:"bounce"`
 	DMARCPolicy      api.Optional[string] `json:"dmarc_policy" example:"quarantine"`
-	Provider         api.Optional[string] `json:"provider" example:"inherit"`
-	NodeID           api.Optional[string] `json:"sending_node_id"`
-	Capabilities     struct {
+	Provider         api.Optional[string] `json:"provider" doc:"inherit, direct, relay or node:<id of a sending node>." example:"inherit"`
+	// NodeID is null to let the domain go; as in every field that holds an id, "" says nothing.
+	NodeID       api.Optional[*string] `json:"sending_node_id"`
+	Capabilities struct {
 		Sending   toggle `json:"sending"`
 		Receiving toggle `json:"receiving"`
 	} `json:"capabilities"`
@@ -70,10 +71,16 @@ func (u update) check() error {
 		name    string
 		value   api.Optional[string]
 		allowed []string
-	}{{"tls", u.TLS, tlsModes}, {"dmarc_policy", u.DMARCPolicy, dmarcPolicies}, {"provider", u.Provider, providers}} {
+	}{{"tls", u.TLS, tlsModes}, {"dmarc_policy", u.DMARCPolicy, dmarcPolicies}} {
 		if f.value.Set && f.value.Value != "" && !slices.Contains(f.allowed, f.value.Value) {
 			checkOneOf(&wrong, f.name, f.value.Value, f.allowed)
 		}
+	}
+	if u.Provider.Value != "" {
+		checkProvider(&wrong, u.Provider.Value)
+	}
+	if node, named := nodeOf(u.Provider.Value); named && (u.letsGo() || u.node() != "" && u.node() != node) {
+		wrong.Add("sending_node_id", contradiction)
 	}
 	for name, value := range map[string]api.Optional[string]{"tracking_subdomain": u.TrackingLabel, "custom_return_path": u.CustomReturnPath} {
 		if value.Value != "" && !label.MatchString(value.Value) {
@@ -83,11 +90,27 @@ func (u update) check() error {
 	return wrong.Err()
 }
 
+// letsGo tells whether the domain is no longer for one node alone.
+func (u update) letsGo() bool { return u.NodeID.Set && u.NodeID.Value == nil }
+
+func (u update) node() string {
+	if u.NodeID.Value == nil {
+		return ""
+	}
+	return *u.NodeID.Value
+}
+
 // nodePrefix begins the provider of a domain that one node alone may deliver for.
 const nodePrefix = "node:"
 
-// checkNode refuses nodes that do not exist: mail for them would wait for ever.
-func (s *Service) checkNode(tx *db.Tx, ws space.ID, id string) error {
+func nodeOf(provider string) (id string, named bool) { return strings.CutPrefix(provider, nodePrefix) }
+
+// checkNode refuses nodes that do not exist, named by either field: mail for them would wait for ever.
+func (s *Service) checkNode(tx *db.Tx, ws space.ID, provider, id string) error {
+	field := "sending_node_id"
+	if node, named := nodeOf(provider); named && id == "" {
+		field, id = "provider", node
+	}
 	if id == "" {
 		return nil
 	}
@@ -99,7 +122,7 @@ func (s *Service) checkNode(tx *db.Tx, ws space.ID, id string) error {
 		}
 	}
 	if !exists {
-		return api.Invalid("sending_node_id", "There is no such sending node.")
+		return api.Invalid(field, "There is no such sending node.")
 	}
 	return nil
 }
@@ -113,8 +136,8 @@ func (s *Service) Update(ctx context.Context, ws space.ID, id string, u update) 
 	if err != nil {
 		return Domain{}, err
 	}
-	d, err = s.change(ctx, ws, d.ID, func(tx *db.Tx, d *Domain) error {
-		if err := s.checkNode(tx, ws, u.NodeID.Value); err != nil {
+	alter := func(tx *db.Tx, d *Domain) error {
+		if err := s.checkNode(tx, ws, u.Provider.Value, u.node()); err != nil {
 			return err
 		}
 		u.apply(d)
@@ -122,19 +145,26 @@ func (s *Service) Update(ctx context.Context, ws space.ID, id string, u update) 
 			return api.Invalid("tracking_subdomain", "Must differ from custom_return_path.")
 		}
 		return nil
-	})
-	if err != nil || !u.Capabilities.Receiving.set {
-		return d, err
 	}
-	return s.SetReceiving(ctx, ws, id, u.Capabilities.Receiving.on)
+	// Before anything else changes, because it may be refused; but not before what else is asked for has been looked at.
+	if receiving := u.Capabilities.Receiving; receiving.set {
+		tried := d
+		if err := s.db.Read(ctx, func(tx *db.Tx) error { return alter(tx, &tried) }); err != nil {
+			return Domain{}, err
+		}
+		if d, err = s.SetReceiving(ctx, ws, id, receiving.on); err != nil {
+			return Domain{}, err
+		}
+	}
+	return s.change(ctx, ws, d.ID, alter)
 }
 
 func (u update) apply(d *Domain) {
 	d.OpenTracking, d.ClickTracking = u.OpenTracking.Or(d.OpenTracking), u.ClickTracking.Or(d.ClickTracking)
 	d.TLS, d.DMARCPolicy, d.Provider = or(u.TLS.Value, d.TLS), or(u.DMARCPolicy.Value, d.DMARCPolicy), or(u.Provider.Value, d.Provider)
-	if u.NodeID.Value != "" {
-		d.Provider = nodePrefix + u.NodeID.Value
-	} else if u.NodeID.Set && d.node() != "" {
+	if u.node() != "" {
+		d.Provider = nodePrefix + u.node()
+	} else if u.letsGo() && d.node() != "" {
 		d.Provider = "inherit"
 	}
 	if name := or(u.TrackingLabel.Value, d.TrackingLabel); name != d.TrackingLabel {
@@ -148,8 +178,9 @@ func (u update) apply(d *Domain) {
 
 // node returns the id of the node that alone delivers for the domain, or the empty string.
 func (d Domain) node() string {
-	if id, ok := strings.CutPrefix(d.Provider, nodePrefix); ok {
-		return id
+	id, named := nodeOf(d.Provider)
+	if !named {
+		return ""
 	}
-	return ""
+	return id
 }
