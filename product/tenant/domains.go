@@ -1,10 +1,8 @@
 package tenant
 
 import (
-	"cmp"
 	"context"
 	"slices"
-	"strings"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -15,13 +13,20 @@ import (
 
 // AddDomain registers a domain for a customer. It takes none of the workspace's own slots; each customer has a quota.
 func (s *Service) AddDomain(ctx context.Context, ws space.ID, name plan.Name, id string, r domain.Registration) (domain.Domain, error) {
+	if _, err := s.planOf(name); err != nil {
+		return domain.Domain{}, err
+	}
+	stored, err := r.Check()
+	if err != nil {
+		return domain.Domain{}, err
+	}
 	// Asked first, because making a key for a domain that will be refused is slow.
-	err := s.db.Read(ctx, func(tx *db.Tx) error {
+	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		t, err := find(tx, ws, id)
 		if err != nil {
 			return err
 		}
-		if err := s.checkRoom(tx, t, name, cmp.Or(r.Domain, r.Name)); err != nil {
+		if err := s.checkRoom(tx, t, name, stored); err != nil {
 			return err
 		}
 		return s.domains.CheckWay(tx, ws, r)
@@ -63,7 +68,7 @@ func (s *Service) checkRoom(tx *db.Tx, t Tenant, name plan.Name, domainName stri
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(attached, func(d domain.Domain) bool { return strings.EqualFold(d.Name, domainName) }) {
+	if slices.ContainsFunc(attached, func(d domain.Domain) bool { return d.Name == domainName }) {
 		return nil // the better answer comes later: it is here already
 	}
 	return ErrDomainLimit.With("plan", p.Name).With("limit", *limit).With("used", t.Domains)

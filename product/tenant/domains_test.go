@@ -37,7 +37,33 @@ func TestACustomersDomainBelongsToIt(t *testing.T) {
 		}
 		p.Refused(400, "validation_error", "POST", at(id)+"/domains", fields{"domain": "not a domain"})
 		p.Refused(404, "managed_tenant_not_found", "POST", at(nobody)+"/domains", fields{"domain": "x.example"})
-		p.Refused(404, "managed_tenant_not_found", "POST", at("nonsense")+"/domains", fields{})
+		p.Refused(404, "managed_tenant_not_found", "POST", at("nonsense")+"/domains", fields{"domain": "x.example"})
+	})
+}
+
+func TestWhatIsAskedForIsCheckedBeforeWhomItIsFor(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		p := h.platform("acme")
+		id := p.customer("shop")
+		p.Must(200, "PATCH", at(id), fields{"status": "paused"})
+		for _, customer := range []string{id, nobody} {
+			p.Refused(400, "validation_error", "POST", at(customer)+"/domains", fields{"domain": "not a domain"})
+		}
+	})
+}
+
+func TestACustomerWithoutRoomHasADomainInAnySpelling(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		p := h.platform("acme")
+		id := p.customer("shop")
+		p.domain(id, "xn--bcher-kva.example")
+		for i := range 4 {
+			p.domain(id, fmt.Sprintf("shop%d.example", i))
+		}
+		p.Refused(402, "managed_tenant_domain_limit_reached", "POST", at(id)+"/domains", fields{"domain": "more.example"})
+		p.Refused(409, "already_exists", "POST", at(id)+"/domains", fields{"domain": "Bücher.example"})
 	})
 }
 
