@@ -340,6 +340,22 @@ func TestAPlanWithoutCustomersOpensEveryOtherPage(t *testing.T) {
 	})
 }
 
+func TestThePlanSaysHowLongReceivedMailIsKept(t *testing.T) {
+	t.Parallel()
+	days := int64(365)
+	for want, kept := range map[string]*int64{"<dt>Received mail kept</dt><dd>until you delete it": nil, "<dt>Received mail kept</dt><dd>365 days": &days} {
+		in := apptest.New(t, "sqlite", func(s *app.Settings) {
+			s.Plans = plan.Shipped()
+			changed := s.Plans[plan.Unlimited]
+			changed.Limits.ReceivedRetentionDays = kept
+			s.Plans[plan.Unlimited] = changed
+		})
+		if page := signedIn(t, in, api.Owner).open("/settings/plan"); !strings.Contains(page, want) {
+			t.Errorf("there is no %q", want)
+		}
+	}
+}
+
 func TestOnlyABroadcastThatWasLookedAtIsSent(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

@@ -54,6 +54,11 @@ func showPlan(v *visit) error {
 	if days := limits.Limits["log_retention_days"]; days != nil {
 		p.Others = append(p.Others, fact{Name: "Logs kept", Value: v.plural(*days, "day", "days")})
 	}
+	received := fact{Name: "Received mail kept", Value: "until you delete it"}
+	if days := limits.Limits["received_retention_days"]; days != nil {
+		received.Value = v.plural(*days, "day", "days")
+	}
+	p.Others = append(p.Others, received)
 	if days := limits.Limits["scheduled_days_ahead"]; days != nil {
 		p.Others = append(p.Others, fact{Name: "Schedule", Value: "up to " + v.plural(*days, "day", "days") + " ahead"})
 	}
