@@ -197,7 +197,7 @@ func (v *visit) sender() (string, error) {
 	return "hello@" + names[0], nil
 }
 
-// definitionText writes steps for people who edit them as text.
+// definitionText writes steps for people who edit them as text: the steps first, each with its name first, as the API has them.
 func definitionText(d tree.Definition) string {
 	if d.Steps == nil {
 		d.Steps = []tree.Step{}
@@ -205,9 +205,12 @@ func definitionText(d tree.Definition) string {
 	if d.Connections == nil {
 		d.Connections = []tree.Connection{}
 	}
-	raw, err := json.Marshal(d)
-	if err != nil {
+	var text strings.Builder
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	if encoder.Encode(d) != nil {
 		return ""
 	}
-	return indented(raw)
+	return strings.TrimSuffix(text.String(), "\n")
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,6 +25,9 @@ func TestAnAutomationWithoutATriggerOffersThem(t *testing.T) {
 		}
 		path := "/automations/" + in.Must(http.StatusCreated, http.MethodPost, "/automations", body).Text("id")
 		page := owner.open(path)
+		if written := owner.filled(page, path+"/draft").Get("definition"); !strings.HasPrefix(written, "{\n  \"steps\": [") {
+			t.Errorf("%s: the text does not begin with the steps: %s", name, written)
+		}
 		if words := owner.words(path); strings.Contains(words, "Nothing is missing") ||
 			!strings.Contains(words, "Nothing begins it yet. Choose a trigger.") {
 			t.Errorf("%s: the checks do not say what is missing: %s", name, words)
@@ -46,6 +50,31 @@ func TestAnAutomationWithoutATriggerOffersThem(t *testing.T) {
 		viewer := signedIn(t, in, api.Viewer)
 		if page := viewer.open(path); strings.Contains(page, path+"/add") {
 			t.Errorf("%s: a viewer is offered to add a step", name)
+		}
+	}
+}
+
+func TestHintsOfAStepBelongToTheirInputs(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	steps := []any{map[string]any{"key": "trigger", "type": "trigger", "config": map[string]any{"event_name": "order.placed", "re_entry": "always"}},
+		map[string]any{"key": "ways", "type": "split", "config": map[string]any{"branches": []any{map[string]any{"key": "a", "weight": 1}, map[string]any{"key": "b", "weight": 1}}}},
+		map[string]any{"key": "call", "type": "http_request", "config": map[string]any{"method": "POST", "url": "https://example.net"}}}
+	path := "/automations/" + in.Must(http.StatusCreated, http.MethodPost, "/automations", map[string]any{"name": "Steps", "steps": steps}).Text("id")
+	owner := signedIn(t, in, api.Owner)
+	hint := regexp.MustCompile(`<p class="hint"(?: id="([^"]*)")?>`)
+	for _, step := range []string{"trigger", "ways", "call"} {
+		page := owner.open(path + "?step=" + step)
+		_, form, _ := strings.Cut(page, `<form id="f-step"`)
+		form, _, _ = strings.Cut(form, "</form>")
+		hints := hint.FindAllStringSubmatch(form, -1)
+		for _, one := range hints {
+			if one[1] == "" || !strings.Contains(form, `aria-describedby="`+one[1]+`"`) {
+				t.Errorf("%s: no input is described by %s", step, one[0])
+			}
+		}
+		if len(hints) == 0 {
+			t.Errorf("%s: there are no hints", step)
 		}
 	}
 }

@@ -51,3 +51,25 @@ func TestListsAreReadOnAPhone(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestEveryPopoverHasAName(t *testing.T) {
+	t.Parallel()
+	popover := regexp.MustCompile(`<[a-z]+ [^>]*\bpopover\b[^>]*`)
+	found := 0
+	err := fs.WalkDir(templateFiles, "templates", func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		raw, err := fs.ReadFile(templateFiles, path)
+		for _, tag := range popover.FindAllString(string(raw), -1) {
+			found++
+			if !strings.Contains(tag, "aria-label") {
+				t.Errorf("%s: nothing says what this is: %s", path, tag)
+			}
+		}
+		return err
+	})
+	if err != nil || found == 0 {
+		t.Errorf("%d popovers: %v", found, err)
+	}
+}
