@@ -22,7 +22,7 @@ const (
 	// erasureLease outlives a step; eraseBatch is how many emails one transaction forgets.
 	erasureLease = 2 * time.Minute
 	eraseBatch   = 100
-	// erasureRetry is how soon mail that was still under way is looked at again.
+	// erasureRetry is how soon mail and imports that were still under way are looked at again.
 	erasureRetry = time.Hour
 	// clockGap is how far the clocks of two nodes may be apart: mail of another that had come already seems younger by so much.
 	clockGap = time.Minute
@@ -127,11 +127,16 @@ func (s *Service) stepErasure(ctx context.Context) (bool, error) {
 	})
 }
 
-// forget works an erasure off, and tells whether mail that is still under way is left for later.
+// forget works an erasure off, and tells whether something is left for later: mail that is still under way, or what an import that had been
+// asked for says of the person.
 func (s *Service) forget(ctx context.Context, item queue.Item) (left bool, err error) {
 	var e erasure
+	importing := false
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		e, err = selectErasure(tx, item.ID)
+		if e, err = selectErasure(tx, item.ID); err != nil {
+			return err
+		}
+		importing, err = importsUnderWay(tx, e.workspace, e.createdAt) // asked first: what ends from now on is seen below
 		return err
 	})
 	if errors.Is(err, db.ErrNotFound) || err == nil && e.address == "" {
@@ -153,7 +158,8 @@ func (s *Service) forget(ctx context.Context, item queue.Item) (left bool, err e
 	if err := s.forgetAbove(ctx, e, item.Payload); err != nil {
 		return false, fmt.Errorf("forget what slices above keep: %w", err)
 	}
-	return underWay, s.db.Write(ctx, func(tx *db.Tx) error { return s.forgetRest(tx, e, emails, underWay) })
+	left = underWay || importing
+	return left, s.db.Write(ctx, func(tx *db.Tx) error { return s.forgetRest(tx, e, emails, left) })
 }
 
 // forgetAbove lets slices above forget a person. They have locks of their own, so it is a transaction of its own.
@@ -166,12 +172,12 @@ func (s *Service) forgetAbove(ctx context.Context, e erasure, payload string) er
 }
 
 // forgetRest forgets what is kept beside mail: what was told of the contact, and the address on the suppression list.
-func (s *Service) forgetRest(tx *db.Tx, e erasure, emails int64, underWay bool) error {
+func (s *Service) forgetRest(tx *db.Tx, e erasure, emails int64, left bool) error {
 	entry, err := s.parts.Suppressions.Erase(tx, e.workspace, e.address)
 	if err != nil {
 		return err
 	}
-	imports, err := forgetImportErrors(tx, e.workspace, e.address)
+	imports, err := forgetFailedRows(tx, e)
 	if err != nil {
 		return err
 	}
@@ -188,7 +194,7 @@ func (s *Service) forgetRest(tx *db.Tx, e erasure, emails int64, underWay bool) 
 		}
 	}
 	e.emails += emails
-	if !underWay {
+	if !left {
 		e.address, e.endedAt = "", tx.Now()
 	}
 	return updateErasure(tx, e)

@@ -1,9 +1,12 @@
 package audience_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"postrider/product/plan"
 )
 
 func TestAPersonIsForgottenWhereverTheyWereTold(t *testing.T) {
@@ -70,6 +73,77 @@ func TestMailThatCameAfterAnErasureIsNotForgotten(t *testing.T) {
 		}
 		if raw := string(h.must(200, "GET", "/emails/"+after, nil).Raw); !strings.Contains(raw, "ann@example.net") {
 			t.Errorf("%s", raw)
+		}
+	})
+}
+
+func TestAnImportThatWasAskedForBringsNobodyBackWhoIsForgotten(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.property("seats", "number")
+		h.contact("ann@example.net", nil)
+		im := h.upload("/contacts/imports", "users.csv", []byte("email,seats\nANN@example.net,1\nann@example.net,x\nbob@example.net,2\n"), nil).Text("id")
+		h.Clock.Advance(time.Second)
+		h.must(202, "POST", "/audience/contacts/ann@example.net/erase", nil)
+		for _, w := range h.App.Audience.Workers()[2:3] { // before the import has begun
+			h.Finish(w.Step)
+		}
+		h.work()
+
+		h.must(404, "GET", "/contacts/ann@example.net", nil)
+		const forgotten = `"message":"The person was forgotten after the import was asked for."`
+		if got := h.must(200, "GET", "/contacts/imports/"+im, nil).Pick("status", "counts", "errors"); got != `["completed",{"created":1,"failed":2,"skipped":0,"total":3,"updated":0},`+
+			`[{"email":null,`+forgotten+`,"row":1},{"email":null,`+forgotten+`,"row":2}]]` {
+			t.Error(got)
+		}
+
+		h.Clock.Advance(time.Hour)
+		h.work()
+		h.nothingOf("ann@example.net")
+		if again := h.imported([]byte("email\nann@example.net\n"), nil); again.Pick("counts") != `[{"created":1,"failed":0,"skipped":0,"total":1,"updated":0}]` {
+			t.Errorf("who is a customer again: %s", again.Raw)
+		}
+	})
+}
+
+func TestAPersonIsForgottenInEverySpellingThatCouldNotBeImported(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.contact("änn@bücher.example", nil)
+		im := h.must(202, "POST", "/contacts/imports", fields{"contacts": []fields{{"email": "Ännchen <ÄNN@Bücher.example>", "properties": fields{"nope": 1}},
+			{"email": "ÄNN@xn--bcher-kva.example", "properties": fields{"nope": 1}}, {"email": "bob@example.net", "properties": fields{"nope": 1}}}}).Text("id")
+		h.work()
+		h.Clock.Advance(time.Second)
+		h.must(202, "POST", "/audience/contacts/änn@bücher.example/erase", nil)
+		h.work()
+		var left []any
+		for _, e := range h.must(200, "GET", "/contacts/imports/"+im, nil).Body["errors"].([]any) {
+			left = append(left, e.(fields)["email"])
+		}
+		if got := fmt.Sprint(left); got != "[<nil> <nil> bob@example.net]" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestAPersonOfOneWorkspaceIsNotForgottenInAnother(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		_, key := h.NewWorkspace(plan.Unlimited)
+		im := h.CallAs(key, "POST", "/contacts/imports", fields{"contacts": []fields{{"email": "ann@example.net", "properties": fields{"nope": 1}}}}, nil).Text("id")
+		waits := fields{"contacts": []fields{{"email": "ann@example.net"}}}
+		h.contact("ann@example.net", nil)
+		h.work()
+		later := h.CallAs(key, "POST", "/contacts/imports", waits, nil).Text("id")
+		h.Clock.Advance(time.Second)
+		h.must(202, "POST", "/audience/contacts/ann@example.net/erase", nil)
+		h.work()
+		first := h.CallAs(key, "GET", "/contacts/imports/"+im, nil, nil)
+		if got := first.Body["errors"].([]any)[0].(fields)["email"]; got != "ann@example.net" || !strings.Contains(h.file(first.Text("errors_url")), "ann@example.net") {
+			t.Errorf("%s\n%s", first.Raw, h.file(first.Text("errors_url")))
+		}
+		if got := h.CallAs(key, "GET", "/contacts/imports/"+later, nil, nil).Pick("counts"); got != `[{"created":1,"failed":0,"skipped":0,"total":1,"updated":0}]` {
+			t.Error(got)
 		}
 	})
 }

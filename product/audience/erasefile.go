@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"postrider/mail/address"
@@ -72,6 +73,19 @@ func (s *Service) copyErrors(ctx context.Context, out io.Writer, file blob.Ref, 
 			return false, err
 		}
 	}
+}
+
+// forgetFailedRows forgets that an address, in any spelling, could not be imported, and returns the imports that told of it.
+func forgetFailedRows(tx *db.Tx, e erasure) (imports []string, err error) {
+	rows, err := selectFailedRows(tx, e.workspace)
+	if err != nil {
+		return nil, err
+	}
+	rows = slices.DeleteFunc(rows, func(r failedRow) bool { return !isAddress(r.email, e.address) })
+	for _, r := range rows {
+		imports = append(imports, r.importID)
+	}
+	return slices.Compact(imports), unnameRows(tx, rows)
 }
 
 // isAddress tells whether a cell is an address in some spelling.

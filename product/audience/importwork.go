@@ -190,19 +190,26 @@ var errOvertaken = errors.New("another process goes on with the import")
 
 // importRows saves the contacts of a batch and counts what became of them.
 func (s *Service) importRows(tx *db.Tx, im *Import, known schema, limit *int64, batch []importRow) (failures []importError, fresh []Contact, err error) {
+	erased, err := selectErased(tx, im.Workspace, addressesOf(batch), im.CreatedAt)
+	if err != nil {
+		return nil, nil, err
+	}
 	first := im.Counts.Total + 1
 	var wishes []wish
 	var places []int
-	fail := func(i int, message string) {
+	fail := func(i int, email, message string) {
 		im.Counts.Failed++
-		failures = append(failures, importError{Row: first + int64(i), Email: api.Ref(short(batch[i].email)), Message: message})
+		failures = append(failures, importError{Row: first + int64(i), Email: api.Ref(short(email)), Message: message})
 	}
 	for i, row := range batch {
-		if row.problem != "" {
-			fail(i, row.problem)
-			continue
+		switch {
+		case erased[row.address]:
+			fail(i, "", "The person was forgotten after the import was asked for.")
+		case row.problem != "":
+			fail(i, row.email, row.problem)
+		default:
+			wishes, places = append(wishes, row.wish), append(places, i)
 		}
-		wishes, places = append(wishes, row.wish), append(places, i)
 	}
 	im.Counts.Total += int64(len(batch))
 	if len(wishes) == 0 {
@@ -212,7 +219,7 @@ func (s *Service) importRows(tx *db.Tx, im *Import, known schema, limit *int64, 
 	for k, o := range outcomes {
 		switch {
 		case o.full:
-			fail(places[k], "The plan has no room for more contacts.")
+			fail(places[k], batch[places[k]].email, "The plan has no room for more contacts.")
 		case o.created:
 			im.Counts.Created++
 			fresh = append(fresh, *o.Contact)
@@ -223,6 +230,14 @@ func (s *Service) importRows(tx *db.Tx, im *Import, known schema, limit *int64, 
 		}
 	}
 	return failures, fresh, err
+}
+
+func addressesOf(batch []importRow) []string {
+	addresses := make([]string, len(batch))
+	for i, row := range batch {
+		addresses[i] = row.address
+	}
+	return addresses
 }
 
 // short cuts what somebody took for an address.

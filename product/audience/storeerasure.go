@@ -1,7 +1,6 @@
 package audience
 
 import (
-	"slices"
 	"time"
 
 	"postrider/platform/blob"
@@ -33,14 +32,54 @@ func updateErasure(tx *db.Tx, e erasure) error {
 	return err
 }
 
-// forgetImportErrors forgets that an address, in any spelling, could not be imported, and returns the imports that told of it.
-func forgetImportErrors(tx *db.Tx, ws space.ID, address string) ([]string, error) {
-	told, err := db.All(tx, db.Value[string], `
+// failedRow is a row that could not be imported, and what was taken for its address.
+type failedRow struct {
+	importID string
+	line     int64
+	email    string
+}
+
+// selectFailedRows returns those of a workspace that still name somebody.
+func selectFailedRows(tx *db.Tx, ws space.ID) ([]failedRow, error) {
+	return db.All(tx, func(s db.Scanner) (r failedRow, err error) {
+		err = s.Scan(&r.importID, &r.line, &r.email)
+		return r, err
+	}, `
+		SELECT import_id, line, email FROM contact_import_error
+		WHERE email IS NOT NULL AND import_id IN (SELECT id FROM contact_import WHERE workspace_id = $1)
+		ORDER BY import_id, line`, ws)
+}
+
+// unnameRows lets rows that could not be imported name nobody.
+func unnameRows(tx *db.Tx, rows []failedRow) error {
+	keys := make([][]any, len(rows))
+	for i, r := range rows {
+		keys[i] = []any{r.importID, r.line}
+	}
+	return tx.ExecEach(`
 		UPDATE contact_import_error SET email = NULL
-		WHERE LOWER(email) = $1 AND import_id IN (SELECT id FROM contact_import WHERE workspace_id = $2)
-		RETURNING import_id`, address, ws)
-	slices.Sort(told)
-	return slices.Compact(told), err
+		WHERE import_id = $1 AND line = $2`, keys)
+}
+
+// importsUnderWay tells whether an import that was asked for before a moment may still tell of somebody.
+func importsUnderWay(tx *db.Tx, ws space.ID, before time.Time) (bool, error) {
+	found, err := db.All(tx, db.Value[string], `
+		SELECT id FROM contact_import
+		WHERE workspace_id = $1 AND created_at <= $2 AND status IN ('queued', 'in_progress')
+		LIMIT 1`, ws, before)
+	return len(found) > 0, err
+}
+
+// selectErased returns those of the addresses whose people asked to be forgotten at a moment or later.
+func selectErased(tx *db.Tx, ws space.ID, addresses []string, since time.Time) (map[string]bool, error) {
+	found, err := db.All(tx, db.Value[string], `
+		SELECT address FROM contact_erasure
+		WHERE workspace_id = $1 AND address {in $2} AND created_at >= $3`, ws, addresses, since)
+	erased := make(map[string]bool, len(found))
+	for _, address := range found {
+		erased[address] = true
+	}
+	return erased, err
 }
 
 // selectErrorFiles returns the files of failed rows that a workspace still has, by their imports.
