@@ -227,7 +227,8 @@ func TestAutomationsChangeContacts(t *testing.T) {
 			return err
 		})
 		read := h.must(200, "GET", "/contacts/ann@example.net", nil)
-		if read.Pick("first_name", "properties", "segment_ids") != fmt.Sprintf(`["Ann",{"plan":"pro"},[%q]]`, segment) || h.membership(read.Text("id"), list) != "subscribed" {
+		if read.Pick("first_name", "properties", "segment_ids") != fmt.Sprintf(`["Ann",{"plan":"pro"},[%q]]`, segment) || h.membership(read.Text("id"), list) != "subscribed" ||
+			read.Text("consent", "source") != "event" {
 			t.Errorf("%s", read.Raw)
 		}
 		id := audience.ContactID(read.Text("id"))

@@ -18,13 +18,14 @@ func (s *Service) Find(tx *db.Tx, ws space.ID, idOrEmail string) (Contact, error
 	return find(tx, ws, idOrEmail)
 }
 
-// Ensure returns the contact of an address, made if it is missing and the plan has room. A contact that is there stays as it is.
+// Ensure returns the contact of an address, made if it is missing and the plan has room: an event is how it came. A contact that is there
+// stays as it is.
 func (s *Service) Ensure(tx *db.Tx, ws space.ID, on plan.Name, email string) (c Contact, created bool, err error) {
 	to, err := address.Parse(email)
 	if err != nil {
 		return c, false, api.Invalid("email", fmt.Sprintf("Not an email address: %s.", err))
 	}
-	return s.put(tx, ws, on, wish{address: to.Key()}, skip)
+	return s.put(tx, ws, on, wish{address: to.Key(), presumed: &Consent{Source: "event", At: tx.Now()}}, skip)
 }
 
 // put saves one wish and tells of it.
