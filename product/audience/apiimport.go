@@ -43,11 +43,20 @@ func (s *Service) handleGetImport(ctx context.Context, caller api.Caller, r idRe
 		if err != nil {
 			return err
 		}
-		shown, err := selectImportErrors(tx, im.ID, 0, maxErrorsShown)
-		record = s.newImportRecord(im, shown)
+		record, err = s.readImport(tx, im)
 		return err
 	})
 	return record, err
+}
+
+// readImport returns an import with the first of what failed.
+func (s *Service) readImport(tx *db.Tx, im Import) (importRecord, error) {
+	var shown []importError
+	var err error
+	if im.Counts.Failed > 0 {
+		shown, err = selectImportErrors(tx, im.ID, 0, maxErrorsShown)
+	}
+	return s.newImportRecord(im, shown), err
 }
 
 func (s *Service) handleImports(ctx context.Context, caller api.Caller, q struct {
@@ -84,7 +93,9 @@ func (s *Service) handleImports(ctx context.Context, caller api.Caller, q struct
 		}
 		records := make([]importRecord, len(found))
 		for i, im := range found {
-			records[i] = s.newImportRecord(im, nil)
+			if records[i], err = s.readImport(tx, im); err != nil {
+				return err
+			}
 		}
 		page = api.NewPlacedPage(records, q.PageQuery, importRecord.place)
 		if q.Placed() {

@@ -72,6 +72,10 @@ func TestAFileIsImportedAndWhatFailedIsToldIn(t *testing.T) {
 		if got := h.must(200, "GET", "/contacts/imports?limit=1", nil).Pick("total", "has_more"); got != "[2,true]" {
 			t.Error(got)
 		}
+		listed := h.must(200, "GET", "/contacts/imports?order=asc", nil).Body["data"].([]any)
+		if got := fmt.Sprint(listed[0].(fields)["errors"]); got != fmt.Sprint(im.Body["errors"]) {
+			t.Errorf("a list tells of what failed: %s", got)
+		}
 		if answer := h.Call("GET", "/contacts/imports?status=completed&status=done", nil); answer.Status != 400 || !strings.Contains(answer.Problems(), "status") {
 			t.Errorf("a status that there is not: %s", answer.Raw)
 		}
