@@ -101,3 +101,29 @@ func TestWhoIsBroughtBackToAListHasToConfirmItAgain(t *testing.T) {
 		}
 	})
 }
+
+func TestWhoNeverLeftConfirmsNothingAgainWhenBroughtBack(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.optIn(nil)
+		id := h.contact("ann@example.net", fields{"list_id": list})
+		h.browse("POST", h.asked(id, list))
+		h.must(200, "POST", "/contacts", fields{"email": "ann@example.net", "list_id": list, "resubscribe": true})
+		if got := h.membership(id, list); got != "subscribed" {
+			t.Error(got)
+		}
+	})
+}
+
+func TestNobodyIsBroughtBackAndUnsubscribedAtOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		id := h.contact("ann@example.net", nil)
+		h.leaves("ann@example.net", "", "all")
+		h.must(200, "POST", "/contacts", fields{"email": "ann@example.net", "unsubscribed": true, "resubscribe": true})
+		if got := h.must(200, "GET", "/contacts/"+id, nil).Pick("unsubscribed", "status"); got != `[true,"unsubscribed"]` {
+			t.Error(got)
+		}
+		h.must(200, "GET", "/suppressions/ann@example.net", nil)
+	})
+}
