@@ -317,3 +317,25 @@ func (f *frail) mails() (n int) {
 	}))
 	return n
 }
+
+func TestWhoIsForgottenWhileAPageIsBeingMadeStaysForgotten(t *testing.T) {
+	t.Parallel()
+	f := newFrail(t, 1)
+	f.send(2, "<p>"+strings.Repeat("x", 100_000)+"</p>", 1_000_000)
+	f.during = func() {
+		f.call("POST", "/audience/contacts/"+crowd(1)[0]+"/erase", "")
+		for _, w := range f.app.Audience.Workers() {
+			_, err := w.Step(context.Background())
+			f.must(err)
+		}
+	}
+	f.settle()
+	var rows []string
+	f.must(f.app.DB.Read(context.Background(), func(tx *db.Tx) (err error) {
+		rows, err = db.All(tx, db.Value[string], `SELECT address || ' ' || state FROM broadcast_recipient ORDER BY contact`)
+		return err
+	}))
+	if got := strings.Join(rows, ", "); got != "forgotten@erased.invalid skipped, person001@example.net queued" {
+		t.Error(got)
+	}
+}

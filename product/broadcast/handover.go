@@ -183,9 +183,9 @@ func (s *Service) commit(tx *db.Tx, b *Broadcast, p *page, prepared email.Prepar
 		return err
 	}
 	keep := map[email.ID]bool{}
-	for _, r := range p.rows {
-		if _, no := stopped[r.Contact]; pending[r.Contact] && !no {
-			keep[p.letterOf[r.Contact]] = true
+	for contact := range pending {
+		if _, no := stopped[contact]; !no {
+			keep[p.letterOf[contact]] = true
 		}
 	}
 	accepted, refusal, err := s.parts.Emails.StoreBulk(tx, prepared, keep)
@@ -218,13 +218,13 @@ func (s *Service) restAfter(tx *db.Tx, b *Broadcast, handed int) (time.Duration,
 }
 
 // stopped returns who of a page gets no mail, and why: no letter could be made, or they may not be mailed any more.
-func (s *Service) stopped(tx *db.Tx, b *Broadcast, p *page, pending map[int64]bool) (map[int64]outcome, error) {
+func (s *Service) stopped(tx *db.Tx, b *Broadcast, p *page, pending map[int64]recipient) (map[int64]outcome, error) {
 	all := map[int64]outcome{}
 	var numbers []int64
 	var rows []recipient
 	var queries []suppression.Query
 	for _, r := range p.rows {
-		if pending[r.Contact] {
+		if _, waits := pending[r.Contact]; waits {
 			rows, numbers = append(rows, r), append(numbers, r.Contact)
 			queries = append(queries, suppression.Query{Workspace: b.Workspace, Address: r.Address, Bulk: true})
 		}
@@ -277,8 +277,8 @@ var exclusionTexts = map[audience.Exclusion]string{
 	audience.AddressBlocked:  "The address is on the suppression list.",
 }
 
-// mark writes into the rows of a page what became of them, and counts it.
-func (s *Service) mark(tx *db.Tx, b *Broadcast, p *page, pending map[int64]bool, stopped map[int64]outcome, accepted []email.ID) error {
+// mark writes into the rows of a page what became of them, and counts it. Who was forgotten while the page was made stays so.
+func (s *Service) mark(tx *db.Tx, b *Broadcast, p *page, pending map[int64]recipient, stopped map[int64]outcome, accepted []email.ID) error {
 	stored := make(map[email.ID]bool, len(accepted))
 	for _, id := range accepted {
 		stored[id] = true
@@ -286,10 +286,14 @@ func (s *Service) mark(tx *db.Tx, b *Broadcast, p *page, pending map[int64]bool,
 	var change counts
 	var plain []int64
 	var changed []recipient
-	for _, r := range p.rows {
+	for _, made := range p.rows {
+		r, waits := pending[made.Contact]
+		if p.moved[r.Contact] && r.Address != forgottenAddress {
+			r.Address = made.Address
+		}
 		end, no := stopped[r.Contact]
 		switch {
-		case !pending[r.Contact]:
+		case !waits:
 		case no:
 			change.move(Pending, end.state, 1)
 			end.problem.At = api.Time(tx.Now())

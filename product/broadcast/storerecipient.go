@@ -46,14 +46,14 @@ func selectOpen(tx *db.Tx, id ID, state email.State, after int64, limit int) ([]
 		LIMIT $4`, id, state, after, limit)
 }
 
-// selectStillPending returns those of the contacts whose rows wait, by contact. The broadcast is locked, so nobody else moves them.
-func selectStillPending(tx *db.Tx, id ID, contacts []int64) (map[int64]bool, error) {
-	found, err := db.All(tx, db.Value[int64], `
-		SELECT contact FROM broadcast_recipient
+// selectStillPending returns the rows of the contacts that wait, by contact. The broadcast is locked, so nobody else moves them.
+func selectStillPending(tx *db.Tx, id ID, contacts []int64) (map[int64]recipient, error) {
+	found, err := db.All(tx, scanRecipient, `
+		SELECT `+recipientColumns+` FROM broadcast_recipient
 		WHERE broadcast_id = $1 AND `+openRows+` AND state = 'pending' AND contact {in $2}`, id, contacts)
-	pending := make(map[int64]bool, len(found))
-	for _, contact := range found {
-		pending[contact] = true
+	pending := make(map[int64]recipient, len(found))
+	for _, r := range found {
+		pending[r.Contact] = r
 	}
 	return pending, err
 }
