@@ -231,8 +231,8 @@ type ListBroadcastRecipientErrorsParams struct {
 	Order string
 	// One or more reasons.
 	Reason []string
-	// Part of the address.
-	Email string
+	// Part of the address; of several, one is enough.
+	Email []string
 }
 
 func (p ListBroadcastRecipientErrorsParams) values() url.Values {
@@ -244,7 +244,7 @@ func (p ListBroadcastRecipientErrorsParams) values() url.Values {
 	q.text("before", p.Before)
 	q.text("order", p.Order)
 	q.texts("reason", p.Reason)
-	q.text("email", p.Email)
+	q.texts("email", p.Email)
 	return url.Values(q)
 }
 
@@ -266,8 +266,8 @@ type ListBroadcastRecipientsParams struct {
 	Status []string
 	// The same as status.
 	Type []string
-	// Part of the address.
-	Email string
+	// Part of the address; of several, one is enough.
+	Email []string
 	// permanent, transient or undetermined.
 	BounceType []string
 }
@@ -282,7 +282,7 @@ func (p ListBroadcastRecipientsParams) values() url.Values {
 	q.text("order", p.Order)
 	q.texts("status", p.Status)
 	q.texts("type", p.Type)
-	q.text("email", p.Email)
+	q.texts("email", p.Email)
 	q.texts("bounce_type", p.BounceType)
 	return url.Values(q)
 }

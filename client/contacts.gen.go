@@ -205,6 +205,8 @@ type ListContactTopicsParams struct {
 	Before string
 	// desc (newest first) or asc.
 	Order string
+	// Part of the name.
+	Search string
 }
 
 func (p ListContactTopicsParams) values() url.Values {
@@ -215,6 +217,7 @@ func (p ListContactTopicsParams) values() url.Values {
 	q.text("after", p.After)
 	q.text("before", p.Before)
 	q.text("order", p.Order)
+	q.text("search", p.Search)
 	return url.Values(q)
 }
 

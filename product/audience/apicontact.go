@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -94,8 +95,11 @@ func (t contactTopic) place() api.Cursor { return api.Cursor{ID: string(t.ID)} }
 
 func (s *Service) handleTopicsOf(ctx context.Context, caller api.Caller, r struct {
 	contactRequest
-	api.PageQuery
+	searchQuery
 }) (page api.Page[contactTopic], err error) {
+	if err := api.CheckSearch(r.Search); err != nil {
+		return page, err
+	}
 	if err := r.Check(maxPage); err != nil {
 		return page, err
 	}
@@ -106,7 +110,9 @@ func (s *Service) handleTopicsOf(ctx context.Context, caller api.Caller, r struc
 		}
 		var all []contactTopic
 		for _, t := range known.topics {
-			all = append(all, d.topic(t))
+			if strings.Contains(filter.Fold(t.Name), filter.Fold(r.Search)) {
+				all = append(all, d.topic(t))
+			}
 		}
 		page, err = api.Cut(all, r.PageQuery, false, contactTopic.place)
 		return err

@@ -54,7 +54,9 @@ type propertyBody struct {
 }
 
 func (b propertyBody) apply(wrong *api.Fields, p Property) Property {
-	if p.ID == "" {
+	if p.ID != "" {
+		b.keepTo(wrong, p)
+	} else {
 		p.Key, p.Type = b.Key, b.Type
 		if !keyForm.MatchString(p.Key) {
 			wrong.Add("key", "Must have 1 to 50 lower-case letters, digits or underscores and not begin with a digit.")
@@ -80,6 +82,16 @@ func (b propertyBody) apply(wrong *api.Fields, p Property) Property {
 	}
 	p.Label = checkRemark(wrong, "label", b.Label.Or(p.Label), maxLabel)
 	return p
+}
+
+// keepTo refuses to make another property of one that is there: values and filters are of its key and its type.
+func (b propertyBody) keepTo(wrong *api.Fields, p Property) {
+	if b.Key != "" && b.Key != p.Key {
+		wrong.Add("key", "Cannot be changed. Make another property.")
+	}
+	if b.Type != "" && b.Type != p.Type {
+		wrong.Add("type", "Cannot be changed. Make another property.")
+	}
 }
 
 func (s *Service) createProperty(ctx context.Context, ws space.ID, body propertyBody) (made Property, err error) {

@@ -106,6 +106,9 @@ func TestTopicsAreAnsweredForEveryContact(t *testing.T) {
 			!strings.Contains(got, fmt.Sprintf(`{"id":%q,"name":"Ads","description":null,"subscription":"opt_out","explicit":false}`, ads)) {
 			t.Error(got)
 		}
+		if got := h.must(200, "GET", "/contacts/"+id+"/topics?search=EW", nil); got.Column("name") != "News" || got.Pick("total") != "[1]" {
+			t.Errorf("searched for: %s", got.Raw)
+		}
 		if got := h.must(200, "POST", "/contacts/ann@example.net/topics", fields{"topic_id": ads}).Pick("id", "subscription", "explicit"); got != fmt.Sprintf(`[%q,"opt_in",true]`, ads) {
 			t.Error(got)
 		}
@@ -157,7 +160,11 @@ func TestPropertiesAreTyped(t *testing.T) {
 				t.Errorf("%s: %d", title, answer.Status)
 			}
 		}
-		if got := h.must(200, "PATCH", "/contact-properties/"+made.Text("id"), fields{"fallback_value": "none", "key": "other", "type": "number"}).Pick("key", "type", "fallback_value"); got != `["plan","string","none"]` {
+		if refused := h.must(400, "PATCH", "/contact-properties/"+made.Text("id"), fields{"fallback_value": 1, "key": "other", "type": "number"}); refused.Problems() !=
+			"fallback_value: Must be a string.; key: Cannot be changed. Make another property.; type: Cannot be changed. Make another property." {
+			t.Errorf("%s", refused.Problems())
+		}
+		if got := h.must(200, "PATCH", "/contact-properties/"+made.Text("id"), fields{"fallback_value": "none", "key": "plan", "type": "string"}).Pick("key", "type", "fallback_value"); got != `["plan","string","none"]` {
 			t.Error(got)
 		}
 		h.property("seats", "number")

@@ -127,7 +127,7 @@ func (s *Service) duplicate(ctx context.Context, caller api.Caller, id, name str
 		}
 		b := original.copied()
 		b.ID, b.CreatedBy, b.CreatedAt, b.UpdatedAt = newID, creator(caller), tx.Now(), tx.Now()
-		if b.Name = name; name == "" {
+		if b.Name = name; name == "" && original.Name != "" {
 			runes := []rune(original.Name + " (copy)")
 			b.Name = string(runes[:min(len(runes), maxName)])
 		}

@@ -115,7 +115,7 @@ type recipientsQuery struct {
 	api.PageQuery
 	Status     []string `query:"status" doc:"States; opened includes clicked, delivered includes both." example:"delivered"`
 	Type       []string `query:"type" doc:"The same as status."`
-	Email      string   `query:"email" doc:"Part of the address."`
+	Email      []string `query:"email" doc:"Part of the address; of several, one is enough."`
 	BounceType []string `query:"bounce_type" doc:"permanent, transient or undetermined." example:"permanent"`
 }
 
@@ -134,14 +134,25 @@ func (q recipientsQuery) roster() (r rosterQuery, err error) {
 			wrong.Add("bounce_type", fmt.Sprintf("%q is no type of bounce: use permanent, transient or undetermined.", kind))
 		}
 	}
-	if api.CheckSearch(q.Email) != nil {
-		wrong.Add("email", "Is too long to search for.")
-	}
-	r.PageQuery, r.email, r.bounceTypes = q.PageQuery, q.Email, q.BounceType
+	checkParts(&wrong, q.Email)
+	r.PageQuery, r.emails, r.bounceTypes = q.PageQuery, q.Email, q.BounceType
 	if err := wrong.Err(); err != nil {
 		return r, err
 	}
 	return r, r.Check(maxRoster)
+}
+
+// maxEmails is how many parts of addresses one request may look for: each is compared with every row.
+const maxEmails = 100
+
+// checkParts refuses parts of addresses that nobody would look for.
+func checkParts(wrong *api.Fields, parts []string) {
+	if len(parts) > maxEmails {
+		wrong.Add("email", fmt.Sprintf("Must have at most %d values.", maxEmails))
+	}
+	if slices.ContainsFunc(parts, func(part string) bool { return api.CheckSearch(part) != nil }) {
+		wrong.Add("email", "Is too long to search for.")
+	}
 }
 
 // asked are the states that the query names.
@@ -236,17 +247,19 @@ func clicksOf(tx *db.Tx, rows []recipient) (map[string][]clickRecord, error) {
 type errorsQuery struct {
 	api.PageQuery
 	Reason []string `query:"reason" doc:"One or more reasons." example:"hard_bounce"`
-	Email  string   `query:"email" doc:"Part of the address."`
+	Email  []string `query:"email" doc:"Part of the address; of several, one is enough."`
 }
 
 func (s *Service) problems(ctx context.Context, ws space.ID, id string, q errorsQuery) (page api.Page[errorRecord], err error) {
-	if api.CheckSearch(q.Email) != nil {
-		return page, api.Invalid("email", "Is too long to search for.")
+	var wrong api.Fields
+	checkParts(&wrong, q.Email)
+	if err := wrong.Err(); err != nil {
+		return page, err
 	}
 	if err := q.Check(maxRoster); err != nil {
 		return page, err
 	}
-	found, total, err := s.roster(ctx, ws, id, rosterQuery{PageQuery: q.PageQuery, email: q.Email, reasons: q.Reason, failures: true},
+	found, total, err := s.roster(ctx, ws, id, rosterQuery{PageQuery: q.PageQuery, emails: q.Email, reasons: q.Reason, failures: true},
 		func(*db.Tx, []recipient) error { return nil })
 	if err != nil {
 		return page, err

@@ -112,6 +112,9 @@ func TestTheRosterIsFilteredByWhatRecipientsHaveDoneSoFar(t *testing.T) {
 			"&bounce_type=transient":           "",
 			"&bounce_type=transient,permanent": "bounced bounced (hard_bounce)",
 			"&email=BOB":                       "bob delivered",
+			"&email=bob,ann@example":           "ann clicked, bob delivered",
+			"&email=bob&email=bounced":         "bob delivered, bounced bounced (hard_bounce)",
+			"&email=bob,ann&status=clicked":    "ann clicked",
 			"&status=pending":                  "",
 		} {
 			if got := h.roster(id, query); got != want {
@@ -130,8 +133,9 @@ func TestTheRosterIsFilteredByWhatRecipientsHaveDoneSoFar(t *testing.T) {
 		}
 		h.must(400, "GET", "/broadcasts/"+id+"/recipients?status=happy", nil)
 		h.must(400, "GET", "/broadcasts/"+id+"/recipients?limit=501", nil)
+		h.must(400, "GET", "/broadcasts/"+id+"/recipients?email="+strings.Repeat("a,", 101), nil)
 		h.must(400, "GET", "/broadcasts/"+id+"/recipients?after="+nobody, nil)
-		problem := h.rows("/broadcasts/" + id + "/recipient-errors")[0]
+		problem := h.rows("/broadcasts/" + id + "/recipient-errors?email=nobody,bounced@")[0]
 		if problem["reason"] != "hard_bounce" || problem["smtp_code"] != 550.0 || problem["enhanced_code"] != "5.1.1" || problem["class"] != "hard" || problem["stage"] != "delivery" {
 			t.Errorf("%v", problem)
 		}

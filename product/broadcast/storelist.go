@@ -114,7 +114,7 @@ type rosterQuery struct {
 	// opened and clicked ask for whoever did, whatever came after: a complaint is a state of its own.
 	opened, clicked bool
 
-	email       string
+	emails      []string // parts of addresses, one of which is enough
 	bounceTypes []string
 	reasons     []string
 	failures    bool // only those that have a reason
@@ -126,8 +126,12 @@ func (q rosterQuery) conditions(b Broadcast) *conditions {
 	if len(q.states) > 0 {
 		c.add(q.anyState(), q.states)
 	}
-	if q.email != "" {
-		c.add(`address LIKE ? ESCAPE '\'`, db.Contains(q.email))
+	var parts []string
+	for _, part := range q.emails {
+		parts = append(parts, `address LIKE `+c.argument(db.Contains(part))+` ESCAPE '\'`)
+	}
+	if len(parts) > 0 {
+		c.where = append(c.where, "("+strings.Join(parts, " OR ")+")")
 	}
 	if len(q.bounceTypes) > 0 {
 		c.add("bounce_type {in ?}", q.bounceTypes)

@@ -13,7 +13,7 @@ import (
 type Row struct {
 	Object    string         `json:"object" example:"broadcast"`
 	ID        ID             `json:"id" example:"0193a1f6-0000-7000-8000-000000000601"`
-	Name      string         `json:"name" example:"November news"`
+	Name      api.Ref        `json:"name" example:"November news"`
 	Status    Status         `json:"status" example:"sent"`
 	Audience  api.Ref        `json:"audience_id" example:"0193a1f5-0000-7000-8000-000000000311"`
 	Segment   api.Ref        `json:"segment_id"`
@@ -115,7 +115,7 @@ func share(n, of int64) float64 {
 }
 
 func newRow(b Broadcast, c counts) Row {
-	r := Row{Object: "broadcast", ID: b.ID, Name: b.Name, Status: b.Status, Audience: api.Ref(b.Target.List), Segment: api.Ref(b.Target.Segment), Topic: api.Ref(b.Target.Topic),
+	r := Row{Object: "broadcast", ID: b.ID, Name: api.Ref(b.Name), Status: b.Status, Audience: api.Ref(b.Target.List), Segment: api.Ref(b.Target.Segment), Topic: api.Ref(b.Target.Topic),
 		From: api.Ref(b.From), ReplyTo: b.ReplyTo, Subject: api.Ref(b.Subject), Preview: api.Ref(b.PreviewText), Template: api.Ref(b.Template), Tags: b.Tags,
 		Tracking: trackingRecord{b.TrackOpens, b.TrackClicks}, Failure: b.Failure, Stats: statsRecord{newTotals(c), newRates(c)}, CreatedBy: api.Ref(b.CreatedBy),
 		ScheduledAt: api.Time(b.ScheduledAt), QueuedAt: api.Time(b.QueuedAt), StartedAt: api.Time(b.StartedAt), HandedAt: api.Time(b.HandedAt),
