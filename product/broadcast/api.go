@@ -134,8 +134,12 @@ func (s *Service) handleSend(ctx context.Context, caller api.Caller, r struct {
 	if err := wrong.Err(); err != nil {
 		return sentRecord{}, err
 	}
-	if request.Key != "" && len(r.Raw) > 0 {
-		hash, err := api.HashBody(r.Raw)
+	if request.Key != "" {
+		body := r.Raw
+		if len(body) == 0 {
+			body = api.Raw("{}") // a request without a body says the same
+		}
+		hash, err := api.HashBody(body)
 		if err != nil {
 			return sentRecord{}, api.Invalid("_body", "Malformed JSON.")
 		}

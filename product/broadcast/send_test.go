@@ -138,6 +138,15 @@ func TestSendingTwiceIsAConflictUnlessTheKeyIsTheSame(t *testing.T) {
 		if first.Status != 202 || again.Status != 200 || again.Body["idempotent"] != true || again.Text("id") != id {
 			t.Errorf("%s\n%s", first.Raw, again.Raw)
 		}
+		for _, body := range []fields{{}, {"idempotency_key": "november-news"}} {
+			if same := h.CallAs(h.Key, "POST", "/broadcasts/"+id+"/send", body, header); same.Status != 200 || same.Body["idempotent"] != true {
+				t.Errorf("%v says no more than no body: %s", body, same.Raw)
+			}
+		}
+		next := h.must(201, "POST", "/broadcasts", news(h.list("bob@example.net"), nil)).Text("id")
+		if sent := h.CallAs(h.Key, "POST", "/broadcasts/"+next+"/send", nil, header); sent.Status != 202 || sent.Text("id") != next {
+			t.Errorf("another broadcast with the same key: %s", sent.Raw)
+		}
 		other := h.CallAs(h.Key, "POST", "/broadcasts/"+id+"/send", fields{"scheduled_at": "in 1 hour"}, header)
 		if other.Status != 409 || other.Text("error", "code") != "idempotency_key_reused" {
 			t.Errorf("%s", other.Raw)
@@ -367,6 +376,17 @@ func TestWhatABroadcastSaysGoesBeforePropertiesAndNothingBeforeWhoSomebodyIs(t *
 		}
 		if got := h.roster(nameless, ""); got != "ann failed (template_render_failed)" {
 			t.Errorf("without a subject: %s", got)
+		}
+	})
+}
+
+func TestABroadcastWithoutANameHasNone(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		made := h.must(201, "POST", "/broadcasts", fields{"name": ""})
+		copied := h.must(201, "POST", "/broadcasts/"+made.Text("id")+"/duplicate", nil)
+		if made.Pick("name") != "[null]" || copied.Pick("name") != "[null]" {
+			t.Errorf("%s\n%s", made.Raw, copied.Raw)
 		}
 	})
 }
