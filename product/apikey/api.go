@@ -125,11 +125,16 @@ func (b createBody) newKey(caller api.Caller) (NewKey, error) {
 			ways++
 		}
 	}
+	var wrong api.Fields
 	if ways != 1 {
-		return NewKey{}, api.Invalid("scopes", "Give exactly one of scopes, preset and permission.")
+		wrong.Add("scopes", "Give exactly one of scopes, preset and permission.")
 	}
 	if b.Permission != "" && !slices.Contains(permissions, b.Permission) {
-		return NewKey{}, api.Invalid("permission", "Must be full_access or sending_access.")
+		wrong.Add("permission", "Must be full_access or sending_access.")
+	}
+	if len(wrong) > 0 {
+		checkName(&wrong, b.Name) // the rest is looked at when it is known what the key is to do
+		return NewKey{}, wrong.Err()
 	}
 	in := NewKey{Workspace: caller.Workspace, Name: b.Name, Scopes: b.Scopes, Preset: b.Preset + b.Permission, Mode: b.Mode,
 		DomainIDs: append(slices.Clone(b.DomainIDs), b.DomainID...), Networks: b.Networks, ExpiresAt: time.Time(b.ExpiresAt),

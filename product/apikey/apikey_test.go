@@ -180,6 +180,7 @@ func TestWhatAKeyIsAskedToBe(t *testing.T) {
 			"empty values":          {map[string]any{"preset": "read_only", "domain_id": "", "expires_at": "", "scopes": []string{}}, 201, `"expires_at":null`},
 			"nothing":               {map[string]any{}, 400, `"scopes":[`},
 			"two ways":              {map[string]any{"preset": "webhooks", "scopes": []string{"email:send"}}, 400, `"scopes":[`},
+			"neither name nor way":  {map[string]any{"name": ""}, 400, `"name":["Must have 1 to 80 characters."],"scopes":[`},
 			"unknown scope":         {map[string]any{"scopes": []string{"email:send", "root"}}, 400, `"scopes[1]":[`},
 			"unknown preset":        {map[string]any{"preset": "root"}, 400, `"preset":[`},
 			"preset as permission":  {map[string]any{"permission": "webhooks"}, 400, `"permission":[`},
