@@ -15,6 +15,9 @@ type Time time.Time
 
 const timeLayout = "2006-01-02T15:04:05.000Z"
 
+// String returns the moment as headers have it; the zero time is one too.
+func (t Time) String() string { return time.Time(t).UTC().Format(timeLayout) }
+
 // MarshalJSON writes the moment, or null.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if time.Time(t).IsZero() {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -113,7 +112,7 @@ func (a sendAnswer) SetHeaders(h http.Header) {
 		return
 	}
 	h.Set("X-Quota-Monthly-Used", strconv.FormatInt(a.used.Used, 10))
-	h.Set("X-Quota-Resets-At", a.used.ResetsAt.UTC().Format(time.RFC3339))
+	h.Set("X-Quota-Resets-At", api.Time(a.used.ResetsAt).String())
 	if a.used.Limit != nil {
 		h.Set("X-Quota-Monthly-Limit", strconv.FormatInt(*a.used.Limit, 10))
 	}

@@ -67,7 +67,7 @@ func TestEverySendTellsHowMuchOfTheMonthIsUsed(t *testing.T) {
 		answer := sendFree(in, key, fields{"to": many(3), "bcc": "hidden@example.net"})
 		_, ends := plan.Month(in.Clock.Now())
 		for header, want := range map[string]string{
-			"X-Quota-Monthly-Used": "104", "X-Quota-Monthly-Limit": "25000", "X-Quota-Resets-At": ends.Format(time.RFC3339),
+			"X-Quota-Monthly-Used": "104", "X-Quota-Monthly-Limit": "25000", "X-Quota-Resets-At": ends.Format("2006-01-02T15:04:05.000Z"),
 		} {
 			if got := answer.Header.Get(header); got != want {
 				t.Errorf("%s: %q, want %q", header, got, want)
