@@ -5,5 +5,5 @@ import "embed"
 
 // Files are the pages, in Markdown, and the snippets they show.
 //
-//go:embed *.md decisions/*.md migrating/*.md quickstart/*
+//go:embed *.md decisions/*.md guides/*.md migrating/*.md quickstart/*
 var Files embed.FS

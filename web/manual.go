@@ -23,24 +23,37 @@ func manualPages() []page {
 	return []page{{"GET /docs", showManual}, {"GET /docs/{$}", showManual}, {"GET /docs/{page...}", showManual}, {"GET /docs/api", showReference}, {"GET /docs/api/{tag}", showReference}}
 }
 
-// chapter is an entry of the list beside every page of the documentation.
+// volume is a group of chapters in the list beside every page of the documentation; the first has no title.
+type volume struct {
+	Title    string
+	Chapters []chapter
+}
+
 type chapter struct {
 	Path, Title string
 	Current     bool
 }
 
-// chapters are the pages in the order in which a newcomer wants them.
-var chapters = []chapter{{Path: "", Title: "Start"}, {Path: "quickstart", Title: "Quick start"}, {Path: "concepts", Title: "Concepts"}, {Path: "api", Title: "API reference"},
-	{Path: "smtp", Title: "SMTP"}, {Path: "sandbox", Title: "The sandbox"}, {Path: "compatibility", Title: "Compatibility"},
-	{Path: "migrating/resend", Title: "From Resend"}, {Path: "migrating/postmark", Title: "From Postmark"}, {Path: "migrating/sendgrid", Title: "From SendGrid"}, {Path: "migrating/postal", Title: "From Postal"},
-	{Path: "operating", Title: "Operating"}, {Path: "capacity", Title: "Capacity"}, {Path: "delivery", Title: "Delivery"}, {Path: "monitoring", Title: "Monitoring"}, {Path: "reliability", Title: "Reliability"},
-	{Path: "performance", Title: "Performance"}, {Path: "security", Title: "Security"}, {Path: "licences", Title: "Licences"}}
+// volumes are the pages in the order in which a newcomer wants them.
+var volumes = []volume{
+	{Chapters: []chapter{{Path: "", Title: "Start"}, {Path: "quickstart", Title: "Quick start"}, {Path: "concepts", Title: "Concepts"}, {Path: "api", Title: "API reference"},
+		{Path: "smtp", Title: "SMTP"}, {Path: "sandbox", Title: "The sandbox"}}},
+	{"Guides", []chapter{{Path: "guides/sending", Title: "Sending"}, {Path: "guides/webhooks", Title: "Webhooks"}, {Path: "guides/templates", Title: "Templates"},
+		{Path: "guides/receiving", Title: "Receiving"}, {Path: "guides/contacts", Title: "Contacts, broadcasts"}, {Path: "guides/automations", Title: "Automations"},
+		{Path: "guides/customers", Title: "Customers of your own"}}},
+	{"Moving here", []chapter{{Path: "compatibility", Title: "Compatibility"}, {Path: "migrating/resend", Title: "From Resend"}, {Path: "migrating/postmark", Title: "From Postmark"},
+		{Path: "migrating/sendgrid", Title: "From SendGrid"}, {Path: "migrating/postal", Title: "From Postal"}}},
+	{"Running it", []chapter{{Path: "operating", Title: "Operating"}, {Path: "capacity", Title: "Capacity"}, {Path: "delivery", Title: "Delivery"}, {Path: "monitoring", Title: "Monitoring"},
+		{Path: "reliability", Title: "Reliability"}, {Path: "performance", Title: "Performance"}, {Path: "security", Title: "Security"}, {Path: "licences", Title: "Licences"}}},
+}
 
-func chaptersAt(now string) []chapter {
-	list := make([]chapter, len(chapters))
-	for i, c := range chapters {
-		list[i] = c
-		list[i].Path, list[i].Current = strings.TrimSuffix("/docs/"+c.Path, "/"), c.Path == now
+func volumesAt(now string) []volume {
+	list := make([]volume, len(volumes))
+	for i, v := range volumes {
+		list[i] = volume{Title: v.Title}
+		for _, c := range v.Chapters {
+			list[i].Chapters = append(list[i].Chapters, chapter{Path: strings.TrimSuffix("/docs/"+c.Path, "/"), Title: c.Title, Current: c.Path == now})
+		}
 	}
 	return list
 }
@@ -48,8 +61,8 @@ func chaptersAt(now string) []chapter {
 // manualPage is a page of the documentation.
 type manualPage struct {
 	shell
-	Chapters []chapter
-	Body     template.HTML
+	Volumes []volume
+	Body    template.HTML
 }
 
 func showManual(v *visit) error {
@@ -66,7 +79,7 @@ func showManual(v *visit) error {
 	if err != nil {
 		return err
 	}
-	return v.show("manual/page", manualPage{shell: v.shell(title, "").with("manual.css"), Chapters: chaptersAt(name), Body: body})
+	return v.show("manual/page", manualPage{shell: v.shell(title, "").with("manual.css"), Volumes: volumesAt(name), Body: body})
 }
 
 // snippet is a line of a page that is nothing but a link to a file which the tests run; where the files are browsed it stays one.

@@ -51,7 +51,7 @@ type schema struct {
 // referencePage lists the families of endpoints, or all endpoints of one.
 type referencePage struct {
 	shell
-	Chapters   []chapter
+	Volumes    []volume
 	Families   []family
 	Family     string
 	Operations []operationRow
@@ -83,7 +83,7 @@ func showReference(v *visit) error {
 		return err
 	}
 	wanted := v.path("tag")
-	p := referencePage{shell: v.shell("API reference", "").with("manual.css"), Chapters: chaptersAt("api"), Family: wanted}
+	p := referencePage{shell: v.shell("API reference", "").with("manual.css"), Volumes: volumesAt("api"), Family: wanted}
 	counts := map[string]int{}
 	for _, at := range slices.Sorted(maps.Keys(d.Paths)) {
 		for _, method := range []string{"get", "post", "put", "patch", "delete", "head"} {

@@ -15,7 +15,7 @@ import (
 func TestDocumentationIsReadable(t *testing.T) {
 	t.Parallel()
 	o := begin(t)
-	for _, page := range []string{"", "/quickstart", "/concepts", "/api", "/api/emails", "/performance", "/migrating/resend"} {
+	for _, page := range []string{"", "/quickstart", "/concepts", "/api", "/api/emails", "/performance", "/migrating/resend", "/guides/templates", "/guides/webhooks"} {
 		o.lookAt("docs", "/docs"+page)
 	}
 	o.Visit("/docs/nowhere")
