@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 
+	"postrider/platform/db"
 	"postrider/product/account"
 	"postrider/product/apikey"
 	"postrider/product/plan"
@@ -23,10 +24,14 @@ type CreatedWorkspace struct {
 
 // CreateWorkspace makes a workspace with its owner and a key of all scopes.
 func (a *App) CreateWorkspace(ctx context.Context, n NewWorkspace) (CreatedWorkspace, error) {
-	ws, owner, err := a.Accounts.CreateWorkspace(ctx, account.CreateWorkspace{Name: n.Name, Plan: n.Plan, OwnerEmail: n.OwnerEmail, OwnerPassword: n.OwnerPassword})
+	var token string
+	ws, owner, err := a.Accounts.CreateWorkspace(ctx, account.CreateWorkspace{Name: n.Name, Plan: n.Plan, OwnerEmail: n.OwnerEmail, OwnerPassword: n.OwnerPassword,
+		Also: func(tx *db.Tx, made account.Workspace, owner account.UserID) (err error) {
+			_, token, err = a.Keys.CreateIn(tx, apikey.NewKey{Workspace: made.ID, Name: "First key", Preset: "full_access", CreatedBy: string(owner)})
+			return err
+		}})
 	if err != nil {
 		return CreatedWorkspace{}, err
 	}
-	_, token, err := a.Keys.Create(ctx, apikey.NewKey{Workspace: ws.ID, Name: "First key", Preset: "full_access", CreatedBy: string(owner)})
-	return CreatedWorkspace{WorkspaceID: string(ws.ID), OwnerID: string(owner), APIKey: token}, err
+	return CreatedWorkspace{WorkspaceID: string(ws.ID), OwnerID: string(owner), APIKey: token}, nil
 }

@@ -62,6 +62,8 @@ type CreateWorkspace struct {
 	OwnerEmail    string
 	OwnerPassword string
 	OwnerName     string
+	// Also is done in the same transaction, if it is given.
+	Also func(tx *db.Tx, made Workspace, owner UserID) error
 }
 
 // CreateWorkspace makes a workspace for the operator. The owner's address counts as verified. An owner who has an account
@@ -98,8 +100,10 @@ func (s *Service) CreateWorkspace(ctx context.Context, in CreateWorkspace) (Work
 			return err
 		}
 		ownerID = user.ID
-		w, err = s.createWorkspace(tx, NewWorkspace{Name: in.Name, Plan: in.Plan}, user.ID)
-		return err
+		if w, err = s.createWorkspace(tx, NewWorkspace{Name: in.Name, Plan: in.Plan}, user.ID); err != nil || in.Also == nil {
+			return err
+		}
+		return in.Also(tx, w, user.ID)
 	})
 	return w, ownerID, err
 }

@@ -41,33 +41,37 @@ type NewKey struct {
 }
 
 // Create makes a key. The returned token is the only copy of its secret.
-func (s *Service) Create(ctx context.Context, in NewKey) (Key, string, error) {
-	key, err := in.check(s.world.Clock.Now())
+func (s *Service) Create(ctx context.Context, in NewKey) (key Key, token string, err error) {
+	err = s.db.Write(ctx, func(tx *db.Tx) error {
+		key, token, err = s.CreateIn(tx, in)
+		return err
+	})
+	return key, token, err
+}
+
+// CreateIn makes a key in a transaction of somebody else.
+func (s *Service) CreateIn(tx *db.Tx, in NewKey) (Key, string, error) {
+	key, err := in.check(tx.Now())
 	if err != nil {
 		return Key{}, "", err
 	}
-	key.ID = ID(s.world.NewID())
-	key.publicID = randomText(s.world, publicLength)
+	if err := s.checkDomains(tx, key); err != nil {
+		return Key{}, "", err
+	}
+	count, err := countKeys(tx, key.Workspace, filter{})
+	if err != nil {
+		return Key{}, "", err
+	}
+	if count >= maxKeys {
+		return Key{}, "", api.ErrInvalidState.Saying(fmt.Sprintf("A workspace has at most %d keys.", maxKeys))
+	}
+	key.ID, key.publicID, key.CreatedAt = ID(s.world.NewID()), randomText(s.world, publicLength), tx.Now()
 	token := newToken(s.world, key.Mode, key.publicID)
 	_, key.hash, _ = readToken(token)
-	err = s.db.Write(ctx, func(tx *db.Tx) error {
-		if err := s.checkDomains(tx, key); err != nil {
-			return err
-		}
-		count, err := countKeys(tx, key.Workspace, filter{})
-		if err != nil {
-			return err
-		}
-		if count >= maxKeys {
-			return api.ErrInvalidState.Saying(fmt.Sprintf("A workspace has at most %d keys.", maxKeys))
-		}
-		key.CreatedAt = tx.Now()
-		if err := insertKey(tx, key); err != nil {
-			return err
-		}
-		return s.accounts.Audit(tx, account.Entry{Workspace: key.Workspace, Actor: in.CreatedBy, Action: KeyCreated, Target: targetOf(key), IP: in.IP})
-	})
-	return key, token, err
+	if err := insertKey(tx, key); err != nil {
+		return Key{}, "", err
+	}
+	return key, token, s.accounts.Audit(tx, account.Entry{Workspace: key.Workspace, Actor: in.CreatedBy, Action: KeyCreated, Target: targetOf(key), IP: in.IP})
 }
 
 func targetOf(k Key) account.Target {
