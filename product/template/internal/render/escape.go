@@ -39,7 +39,7 @@ func (p place) escapeName(value string) (string, Reason) {
 	case inName:
 		name = p.word + name
 	}
-	if len(name) > maxSegment || !harmlessName.MatchString(name) || urlAttributes[name] || name == "style" {
+	if len(name) > maxSegment || !harmlessName.MatchString(name) || urlAttributes[name] || name == "style" || name == "srcdoc" {
 		return "", UnsafeName
 	}
 	return value, ""
@@ -71,6 +71,8 @@ func (p place) escapeValue(value string) (escaped string, reason Reason) {
 		}
 	case scriptValue:
 		value = escapeScript.Replace(value)
+	case pageValue: // it is read twice, first as an attribute and then as a page
+		value = escapeHTML.Replace(value)
 	}
 	if p.state != inBare {
 		return escapeHTML.Replace(value), reason

@@ -34,6 +34,7 @@ const (
 	urlValue
 	styleValue
 	scriptValue
+	pageValue // a page within the page: srcdoc
 )
 
 // scheme is what is known of how a URL begins.
@@ -213,6 +214,8 @@ func (p *place) beginValue(quote byte) {
 		p.meaning = urlValue
 	case p.word == "style":
 		p.meaning = styleValue
+	case p.word == "srcdoc":
+		p.meaning = pageValue
 	case strings.HasPrefix(p.word, "on"):
 		p.meaning = scriptValue
 	}
