@@ -285,6 +285,9 @@ func TestMailCanBeHandedInForATrial(t *testing.T) {
 			parts.Text("in_reply_to") != "<x@y.test>" || len(parts.Body["attachments"].([]any)) != 1 || parts.Text("stripped_text") != "Hi" {
 			t.Fatalf("%d %s", parts.Status, parts.Raw)
 		}
+		if trace := parts.Text("headers", "received"); !strings.HasPrefix(trace, "by mx1.mail.postrider.test with HTTP id ") {
+			t.Errorf("trace %q", trace)
+		}
 		in.Receive()
 		in.Deliver()
 		if got := len(in.Mailbox("team@example.org")); got != 1 {

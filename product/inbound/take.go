@@ -79,7 +79,8 @@ func appendNew(list []string, address string) []string {
 	return append(list, address)
 }
 
-// trace is what we note about how a message came (RFC 5321 §4.4). The name the other server gave itself is one by its looks.
+// trace is what we note about how a message came (RFC 5321 §4.4). The name the other server gave itself is one by its looks; what was
+// handed in over the API came from no server.
 func (s *Service) trace(id ID, e Envelope, at time.Time) string {
 	from := e.Helo
 	if e.RemoteIP != "" {
@@ -90,17 +91,23 @@ func (s *Service) trace(id ID, e Envelope, at time.Time) string {
 		from += " ([" + literal + "])"
 	}
 	protocol := "SMTP"
-	if e.extended {
+	switch {
+	case from == "":
+		protocol = "HTTP"
+	case e.extended:
 		protocol = "ESMTP"
 	}
 	if e.TLS {
 		protocol += "S"
 	}
+	if from != "" {
+		from = "from " + from + "\r\n\t"
+	}
 	recipient := ""
 	if len(e.RcptTo) == 1 {
 		recipient = "\r\n\tfor <" + e.RcptTo[0] + ">"
 	}
-	return fmt.Sprintf("Return-Path: <%s>\r\nReceived: from %s\r\n\tby %s with %s id %s%s;\r\n\t%s\r\n", e.MailFrom, from, s.host, protocol, id,
+	return fmt.Sprintf("Return-Path: <%s>\r\nReceived: %sby %s with %s id %s%s;\r\n\t%s\r\n", e.MailFrom, from, s.host, protocol, id,
 		recipient, at.UTC().Format(time.RFC1123Z))
 }
 
