@@ -194,7 +194,7 @@ type AudienceImportBody struct {
 	OnConflict string `json:"on_conflict,omitzero"`
 	// Segments that all are put into.
 	Segments []any `json:"segments,omitzero"`
-	// Ask new people on a list with double opt-in to confirm.
+	// Ask people who join a list with double opt-in by it to confirm.
 	SendConfirmations bool `json:"send_confirmations,omitzero"`
 	// What all say about topics.
 	Topics []AudienceTopicWish `json:"topics,omitzero"`

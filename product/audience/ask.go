@@ -3,6 +3,7 @@ package audience
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"postrider/platform/api"
@@ -236,16 +237,18 @@ func (s *Service) ask(tx *db.Tx, ws space.ID, l List, letter letterItem, members
 	return queue.Add(tx, items...)
 }
 
-// askAll queues letters to contacts that an import has just made.
-func (s *Service) askAll(tx *db.Tx, known schema, im Import, fresh []Contact) error {
+// askJoined queues letters to those of the contacts who have just joined the list of an import. Who was on it before was asked when they
+// joined, and is not asked again by every import.
+func (s *Service) askJoined(tx *db.Tx, known schema, im Import, contacts []Contact) error {
 	l, err := known.listByID(string(im.List))
-	if err != nil || !l.DoubleOptIn || len(fresh) == 0 {
+	if err != nil || !l.DoubleOptIn || len(contacts) == 0 {
 		return nil // nobody has to confirm
 	}
-	members, err := lockMembers(tx, l.Number, 0, numbersOf(fresh), len(fresh))
+	members, err := lockMembers(tx, l.Number, 0, numbersOf(contacts), len(contacts))
 	if err != nil {
 		return err
 	}
+	members = slices.DeleteFunc(members, func(m Membership) bool { return m.SubscribedAt.Before(tx.Now()) })
 	letter := letterItem{Workspace: l.Workspace, Plan: im.options.Plan, KeyID: im.options.KeyID, Domains: im.options.Domains, Test: im.options.Test}
 	return s.ask(tx, l.Workspace, l, letter, members, &askCounts{})
 }

@@ -226,6 +226,24 @@ func TestAWholeListIsAsked(t *testing.T) {
 	})
 }
 
+func TestAnImportAsksWhoJoinsByItOnce(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.made("/audience/lists", "Letter", fields{"double_opt_in": true, "confirmation": fields{"from": sender}})
+		h.contact("known@example.net", nil)
+		for range 3 {
+			h.must(202, "POST", "/audience/contacts/import", fields{"list_id": list, "contacts": []fields{{"email": "known@example.net"}, {"email": "new@example.net"}}, "send_confirmations": true})
+			h.work()
+			h.Clock.Advance(24 * time.Hour)
+		}
+		for _, who := range []string{"known", "new"} {
+			if sent := h.must(200, "GET", "/emails?to="+who+"@example.net", nil).Body["data"].([]any); len(sent) != 1 {
+				t.Errorf("%s was asked %d times", who, len(sent))
+			}
+		}
+	})
+}
+
 func TestAnImportByATestKeyAsksNobodyForReal(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {

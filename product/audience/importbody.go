@@ -17,7 +17,7 @@ type importFields struct {
 	Columns       columnMap   `json:"column_map" doc:"Which column of a file holds what, by the names in its header. Without it, names are recognised."`
 	Segments      []named     `json:"segments" doc:"Segments that all are put into."`
 	Topics        []topicWish `json:"topics" doc:"What all say about topics."`
-	Confirmations bool        `json:"send_confirmations" doc:"Ask new people on a list with double opt-in to confirm." example:"false"`
+	Confirmations bool        `json:"send_confirmations" doc:"Ask people who join a list with double opt-in by it to confirm." example:"false"`
 }
 
 // importBody is a request with contacts as JSON, or a form with a file.

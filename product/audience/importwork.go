@@ -156,7 +156,7 @@ func (s *Service) saveBatch(ctx context.Context, im *Import, known schema, batch
 		if after.StartedAt.IsZero() {
 			after.StartedAt = tx.Now()
 		}
-		failures, fresh, err := s.importRows(tx, &after, known, limit, batch)
+		failures, written, err := s.importRows(tx, &after, known, limit, batch)
 		if err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (s *Service) saveBatch(ctx context.Context, im *Import, known schema, batch
 			}
 		}
 		if im.options.Confirmations {
-			if err := s.askAll(tx, known, *im, fresh); err != nil {
+			if err := s.askJoined(tx, known, *im, written); err != nil {
 				return err
 			}
 		}
@@ -189,7 +189,7 @@ func (s *Service) saveBatch(ctx context.Context, im *Import, known schema, batch
 var errOvertaken = errors.New("another process goes on with the import")
 
 // importRows saves the contacts of a batch and counts what became of them.
-func (s *Service) importRows(tx *db.Tx, im *Import, known schema, limit *int64, batch []importRow) (failures []importError, fresh []Contact, err error) {
+func (s *Service) importRows(tx *db.Tx, im *Import, known schema, limit *int64, batch []importRow) (failures []importError, written []Contact, err error) {
 	erased, err := selectErased(tx, im.Workspace, addressesOf(batch), im.CreatedAt)
 	if err != nil {
 		return nil, nil, err
@@ -220,16 +220,17 @@ func (s *Service) importRows(tx *db.Tx, im *Import, known schema, limit *int64, 
 		switch {
 		case o.full:
 			fail(places[k], batch[places[k]].email, "The plan has no room for more contacts.")
-		case o.created:
-			im.Counts.Created++
-			fresh = append(fresh, *o.Contact)
 		case o.skipped:
 			im.Counts.Skipped++
+		case o.created:
+			im.Counts.Created++
+			written = append(written, *o.Contact)
 		default:
 			im.Counts.Updated++
+			written = append(written, *o.Contact)
 		}
 	}
-	return failures, fresh, err
+	return failures, written, err
 }
 
 func addressesOf(batch []importRow) []string {
