@@ -8,10 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestGuidesDoWhatTheySay types what the guides tell a reader to type, from the first line to the last, and compares what they show with
@@ -127,31 +127,40 @@ func (s *shell) typed(command string) (output string, failed bool) {
 	}
 }
 
+// changes are the methods that must not be tried again.
+var changes = regexp.MustCompile(`POST|PATCH|PUT|DELETE`)
+
 // follow types a snippet. One that only asks is asked again until the answer is there: readers do that, too.
 func (s *shell) follow(one typing) {
 	s.t.Helper()
-	asks := !strings.Contains(one.command, "POST") && !strings.Contains(one.command, "PATCH") && !strings.Contains(one.command, "PUT") && !strings.Contains(one.command, "DELETE")
-	deadline := time.Now().Add(startWithin)
-	for {
-		output, failed := s.typed(one.command)
-		wrong := ""
-		if failed {
+	var output, wrong string
+	right := func() bool {
+		var failed bool
+		if output, failed = s.typed(one.command); failed {
 			wrong = "failed"
-		} else if one.want != "" {
+		} else {
 			wrong = unlike(s.t, one, output)
 		}
-		if wrong == "" {
-			return
+		return wrong == ""
+	}
+	defer func() {
+		if s.t.Failed() {
+			s.t.Logf("line %d: %s\n%s\n%s", one.line, wrong, one.command, output)
 		}
-		if !asks || time.Now().After(deadline) {
-			s.t.Fatalf("line %d: %s\n%s\n%s", one.line, wrong, one.command, output)
-		}
-		time.Sleep(lookEvery)
+	}()
+	if !changes.MatchString(one.command) {
+		until(s.t, 2*startWithin, "what the guide shows", right)
+	} else if !right() {
+		s.t.FailNow()
 	}
 }
 
+// unlike tells what is wrong with an output; nothing if the guide shows none.
 func unlike(t *testing.T, one typing, output string) string {
 	t.Helper()
+	if one.want == "" {
+		return ""
+	}
 	var want, got any
 	if err := json.Unmarshal([]byte(one.want), &want); err != nil {
 		t.Fatalf("line %d: what the guide shows is no JSON: %v", one.line, err)
