@@ -121,12 +121,17 @@ func spaceWord(space string) string { return "0s" + strings.ReplaceAll(space, "-
 // Choice is what a row may be found by: all whole words, and words that begin with all begun ones.
 type Choice struct{ Whole, Begun []string }
 
+func (c Choice) empty() bool { return len(c.Whole)+len(c.Begun) == 0 }
+
 // language is how an engine is asked for words.
 type language struct{ open, shut, shutBegun, and, or string }
 
 func (l language) query(space string, all Choice, either [][]Choice) string {
 	terms := append([]string{l.open + spaceWord(space) + l.shut}, l.terms(all)...)
 	for _, choices := range either {
+		if slices.ContainsFunc(choices, Choice.empty) {
+			continue // every row has all of no words
+		}
 		texts := make([]string, len(choices))
 		for i, choice := range choices {
 			texts[i] = "(" + strings.Join(l.terms(choice), l.and) + ")"
@@ -147,8 +152,7 @@ func (l language) terms(c Choice) (quoted []string) {
 	return quoted
 }
 
-// WordQuery asks for rows of the space that have all whole words, words that begin with all begun ones, and one choice of each list,
-// none of which is empty.
+// WordQuery asks for rows of the space that have all whole words, words that begin with all begun ones, and one choice of each list.
 func (tx *Tx) WordQuery(space string, whole, begun []string, either ...[]Choice) string {
 	return tx.db.tables.index.query(space, Choice{whole, begun}, either)
 }

@@ -92,6 +92,21 @@ func TestWordsAreFoundByTheirBeginningsNewestFirst(t *testing.T) {
 		if whole("hello") != 2 || whole("hello", "bob") != 1 || whole("hell") != 0 {
 			t.Errorf("whole words: %d %d %d", whole("hello"), whole("hello", "bob"), whole("hell"))
 		}
+		either := func(choices ...db.Choice) (count int64) {
+			err := d.Read(t.Context(), func(tx *db.Tx) (err error) {
+				count, err = db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM email_search WHERE {matching email_search $1 $2}`,
+					ours, tx.WordQuery(ours, nil, nil, choices))
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return count
+		}
+		bob, nothing := db.Choice{Whole: []string{"bob"}}, db.Choice{}
+		if either(bob, db.Choice{Begun: []string{"1"}}) != 2 || either(nothing) != 5 || either(bob, nothing) != 5 {
+			t.Errorf("choices: %d %d %d", either(bob, db.Choice{Begun: []string{"1"}}), either(nothing), either(bob, nothing))
+		}
 		if diff := cmp.Diff([]string{texts[2], texts[1]}, find("newest", time.Microsecond, 2*time.Microsecond)); diff != "" {
 			t.Errorf("between: %s", diff)
 		}

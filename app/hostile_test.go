@@ -1,0 +1,59 @@
+package app_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"postrider/app"
+	"postrider/app/apptest"
+	"postrider/platform/api"
+)
+
+// queriesOf returns the names of what each route may be asked with, by its path.
+func queriesOf(t *testing.T, in *apptest.Installation) map[string][]string {
+	t.Helper()
+	var document struct {
+		Paths map[string]map[string]struct {
+			Parameters []struct{ In, Name string }
+		}
+	}
+	if err := json.Unmarshal(api.Document(app.Info, in.App.API.Routes()), &document); err != nil {
+		t.Fatal(err)
+	}
+	names := map[string][]string{}
+	for path, operations := range document.Paths {
+		for _, parameter := range operations["get"].Parameters {
+			if parameter.In == "query" {
+				names[strings.TrimPrefix(path, "/v1")] = append(names[strings.TrimPrefix(path, "/v1")], parameter.Name)
+			}
+		}
+	}
+	return names
+}
+
+// The databases have languages of their own, for statements, patterns and words; nothing that is asked for may be read as one.
+func TestNoFilterBreaksAnyList(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Send("ann@example.net")
+		names := queriesOf(t, in)
+		hostile := []string{"'", `"`, `\`, "%", "*", "(", "a:*", "a' OR '1'='1", "x');--", "NOT", "a NEAR b", "$1", "{in $1}", "\ue000", "\U00010d00", "a\x00b",
+			"\xff", "-1", "1e400", strings.Repeat("界", 2000)}
+		for _, route := range public(in) {
+			if route.Method != http.MethodGet || route.Access != api.Keyed {
+				continue
+			}
+			for _, name := range names[route.Path] {
+				for _, value := range hostile {
+					answer := in.Call(route.Method, at(route, nobody)+"?"+url.Values{name: {value}}.Encode(), nil)
+					if answer.Status >= 500 {
+						t.Errorf("%s?%s=%q: %d %s", route.Path, name, value, answer.Status, answer.Raw)
+					}
+				}
+			}
+		}
+	})
+}
