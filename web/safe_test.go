@@ -56,6 +56,30 @@ func TestTheBodyOfAMailGetsNothingButPixels(t *testing.T) {
 	}
 }
 
+func TestTheBodyOfAMailConnectsToNobody(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	hostile := `<link rel="preconnect" href="https://evil.test"><LINK rel=dns-prefetch href=//evil.test><p>Hello</p><iframe/src="https://evil.test">` +
+		`<link rel=preconnect href="https://evil.test"></iframe><object data="https://evil.test">shown</object><embed src="https://evil.test">` +
+		`<frameset><frame src="https://evil.test"></frameset><noscript><lInK` + "\n" + `rel=preconnect href=//evil.test></noscript><svg><style><link rel=preconnect href=//evil.test></style></svg>`
+	id := in.Must(http.StatusAccepted, http.MethodPost, "/emails",
+		map[string]any{"from": "hello@" + apptest.Domain, "to": "ada@example.net", "subject": "Hi", "html": hostile}).Text("id")
+	frame := owner.ask(http.MethodGet, owner.path("/emails/"+id+"/body"), nil)
+	if frame.Header().Get("X-DNS-Prefetch-Control") != "off" {
+		t.Errorf("%v", frame.Header())
+	}
+	page := strings.ToLower(frame.Body.String())
+	for _, element := range []string{"link", "iframe", "object", "embed", "frame"} {
+		if strings.Contains(page, "<"+element) {
+			t.Errorf("%s is left in %s", element, page)
+		}
+	}
+	if !strings.Contains(page, "<p>hello</p>") || !strings.Contains(page, `<span data="https://evil.test">shown</span>`) {
+		t.Errorf("%s", page)
+	}
+}
+
 func TestCharactersThatHideTextAreShown(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
