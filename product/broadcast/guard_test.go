@@ -174,9 +174,16 @@ func TestAPlanWithoutRoomTodayRefusesABroadcast(t *testing.T) {
 		if got := h.askOf(front, "POST", "/broadcasts/audience-estimate", fields{"audience_id": list}); got.Text("quota", "remaining") != "7" || got.Text("quota", "sufficient") != "true" {
 			t.Errorf("%s", got.Raw)
 		}
-		if err := a.DB.Write(t.Context(), func(tx *db.Tx) error { _, err := a.Plans.UseEmails(tx, h.Workspace, plan.Unlimited, 3); return err }); err != nil {
-			t.Fatal(err)
+		use := func(n int64) {
+			if err := a.DB.Write(t.Context(), func(tx *db.Tx) error { _, err := a.Plans.UseEmails(tx, h.Workspace, plan.Unlimited, n); return err }); err != nil {
+				t.Fatal(err)
+			}
 		}
+		use(2)
+		if fits := h.askOf(front, "POST", "/broadcasts", news(list, fields{"send": true})); fits.Status != 202 {
+			t.Errorf("room for exactly as many: %d %s", fits.Status, fits.Raw)
+		}
+		use(1)
 
 		refused := h.askOf(front, "POST", "/broadcasts", news(list, fields{"send": true}))
 
