@@ -57,3 +57,20 @@ func TestNoFilterBreaksAnyList(t *testing.T) {
 		}
 	})
 }
+
+// A value takes a hundred times the memory of the two bytes that it can be written with.
+func TestNoRouteTakesVeryManyValues(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	for _, route := range public(in) {
+		if route.Method == http.MethodGet || route.Method == http.MethodHead || route.Access != api.Keyed {
+			continue
+		}
+		for _, body := range []string{`{"attachments":[` + strings.Repeat(`{},`, 100_000) + `{}]}`, `[` + strings.Repeat(`1,`, 100_000) + `1]`} {
+			answer := in.Call(route.Method, at(route, nobody), []byte(body))
+			if answer.Status != 400 || !strings.Contains(string(answer.Raw), "values.") {
+				t.Errorf("%s %s with %.20s: %d %.200s", route.Method, route.Path, body, answer.Status, answer.Raw)
+			}
+		}
+	}
+}

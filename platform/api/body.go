@@ -63,8 +63,10 @@ func (x *exchange) readAs(body []byte) ([]byte, error) {
 	switch {
 	case err == nil && x.endpoint.Form && isForm(kind):
 		return formAsJSON(kind, parameters["boundary"], body)
-	case err == nil && isForm(kind) || utf8.Valid(body):
+	case err == nil && isForm(kind):
 		return body, nil
+	case utf8.Valid(body):
+		return body, checkAmount(body)
 	}
 	return nil, Invalid("_body", fmt.Sprintf("Must be UTF-8; byte %d is not.", wrongByte(body)))
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"regexp"
 	"time"
+	"unicode"
 
 	"postrider/platform/db"
 	"postrider/platform/space"
@@ -105,7 +106,7 @@ func unlessTwin(tx *db.Tx, request Idempotency, refusal error) error {
 // HashBody returns a hash that is equal for bodies that mean the same: key order, white space and the idempotency key itself
 // do not count, and contents of attachments count by their own hash.
 func HashBody(body []byte) (string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder := json.NewDecoder(bytes.NewReader(withoutNumbers(body)))
 	decoder.UseNumber()
 	var value any
 	if err := decoder.Decode(&value); err != nil {
@@ -119,6 +120,48 @@ func HashBody(body []byte) (string, error) {
 		return "", err
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// fewNumbers is how many numbers of a list count one by one.
+const fewNumbers = 256
+
+// withoutNumbers puts a hash into the place of every long list of numbers, which is a file and would need forty bytes for each of its own.
+func withoutNumbers(body []byte) []byte {
+	var short []byte
+	copied := 0
+	for i := 0; i < len(body); i++ {
+		switch body[i] {
+		case '"':
+			end := endOfString(body[i:])
+			if end < 0 {
+				return body
+			}
+			i += end
+		case '[':
+			size, commas := measureNumbers(body[i:])
+			if commas < fewNumbers {
+				continue
+			}
+			short = fmt.Appendf(append(short, body[copied:i]...), `"%x"`, hashOfNumbers(body[i:i+size]))
+			i += size - 1
+			copied = i + 1
+		}
+	}
+	return append(short, body[copied:]...)
+}
+
+// hashOfNumbers is the same however the numbers are spaced.
+func hashOfNumbers(list []byte) []byte {
+	hash := sha256.New()
+	for len(list) > 0 {
+		end := bytes.IndexFunc(list, unicode.IsSpace)
+		if end < 0 {
+			end = len(list)
+		}
+		hash.Write(list[:end])
+		list = bytes.TrimLeftFunc(list[end:], unicode.IsSpace)
+	}
+	return hash.Sum(nil)
 }
 
 // Forget removes the keys whose time has passed. It returns how many there were, at most a batch.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -120,6 +121,13 @@ func TestBodiesThatMeanTheSameHashTheSame(t *testing.T) {
 	}
 	if hash(`{"a":1}`) == hash(`{"a":2}`) || hash(`{"a":1.0}`) == hash(`{"a":1}`) {
 		t.Error("different bodies hash alike")
+	}
+	file := strings.Repeat("255,", 1000)
+	if hash(`{"a":[`+file+`1],"b":"[1,"}`) != hash(`{"b":"[1,", "a":[ `+strings.ReplaceAll(file, ",", ",\n ")+`1 ]}`) {
+		t.Error("the space in a long list made a difference")
+	}
+	if hash(`{"a":[`+file+`1]}`) == hash(`{"a":[`+file+`2]}`) || hash(`{"a":[`+file+`1]}`) == hash(`{"b":[`+file+`1]}`) {
+		t.Error("different lists hash alike")
 	}
 }
 
