@@ -16,8 +16,8 @@ const byteOrderMark = "\uFEFF"
 
 // decodeTransfer undoes the transfer encoding of a part. Damaged encodings give what can be saved of them, as in every mail program.
 func decodeTransfer(r io.Reader, fields []Field) io.Reader {
-	encoding, _, _ := strings.Cut(fieldValue(fields, "Content-Transfer-Encoding"), ";")
-	switch strings.ToLower(strings.TrimSpace(encoding)) {
+	encoding, _, _ := strings.Cut(withoutComments(fieldValue(fields, "Content-Transfer-Encoding")), ";")
+	switch strings.ToLower(strings.Trim(encoding, " \t\"'")) {
 	case "base64":
 		return &base64Reader{decoder: decoder{in: r}}
 	case "quoted-printable":

@@ -19,18 +19,41 @@ type contentKind struct {
 // readContentType reads the field as leniently as mail programs do: what cannot be understood is left out.
 func readContentType(fields []Field, usual string) contentKind {
 	value := fieldValue(fields, "Content-Type")
-	name, _, _ := strings.Cut(value, ";")
-	name = strings.ToLower(strings.TrimSpace(name))
-	if kind, sub, ok := strings.Cut(name, "/"); !ok || kind == "" || sub == "" || strings.ContainsAny(name, " \t\"") {
-		name = usual
-	}
-	kind := contentKind{name: name, params: map[string]string{}}
-	for _, p := range scanParams(value) {
+	kind := contentKind{name: mediaType(value, usual), params: map[string]string{}}
+	params := scanParams(value)
+	for _, p := range params {
 		if _, repeated := kind.params[p.name]; !repeated {
 			kind.params[p.name] = p.value
 		}
 	}
+	if edges := boundaries(params); len(edges) > 0 {
+		kind.params["boundary"] = edges[0]
+	}
 	return kind
+}
+
+// mediaType is the type that a field names, in lower case, or the usual one.
+func mediaType(value, usual string) string {
+	name, _, _ := strings.Cut(withoutComments(value), ";")
+	kind, rest, _ := strings.Cut(name, "/")
+	sub, _, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	kind = strings.TrimSpace(kind)
+	if kind == "" || sub == "" || strings.ContainsAny(kind+sub, " \t\"") {
+		return usual
+	}
+	return strings.ToLower(kind + "/" + sub)
+}
+
+// boundaries returns every boundary that the parameters name. None ends with a space: a line would lose it on its way.
+func boundaries(params []param) []string {
+	encoded, plain := paramValues(params, "boundary")
+	var edges []string
+	for _, edge := range append(plain, encoded...) {
+		if edge = strings.TrimRight(edge, " \t"); edge != "" && !slices.Contains(edges, edge) {
+			edges = append(edges, edge)
+		}
+	}
+	return edges
 }
 
 func fieldValue(fields []Field, name string) string {
@@ -64,16 +87,19 @@ func newPart(fields []Field, kind contentKind, parent string) *Part {
 // IsText tells by its header whether a message is a text and nothing else, so that there is nothing in it to look for.
 func IsText(fields []Field) bool {
 	kind := readContentType(fields, "text/plain")
-	return !newPart(fields, kind, "").Attached
+	return !newPart(fields, kind, "").Attached && !isAmbiguous(fields)
 }
 
 // param is one parameter of a header field, its name in lower case.
 type param struct{ name, value string }
 
-// scanParams splits what follows the first semicolon. Unlike the standard library it keeps parameters that are given twice or
+// scanParams splits what follows the first word. Unlike the standard library it keeps parameters that are given twice or
 // are malformed: a name that one program overlooks is shown by the next.
 func scanParams(value string) []param {
-	_, rest, _ := strings.Cut(value, ";")
+	head, rest, _ := strings.Cut(value, ";")
+	if _, forgotten, ok := strings.Cut(strings.TrimSpace(head), " "); ok { // the semicolon
+		rest = forgotten + ";" + rest
+	}
 	var found []param
 	for rest != "" {
 		name, after, ok := strings.Cut(rest, "=")
@@ -84,10 +110,47 @@ func scanParams(value string) []param {
 			name = name[i+1:]
 		}
 		var text string
-		text, rest = scanValue(strings.TrimLeft(after, " \t"))
-		found = append(found, param{strings.ToLower(strings.Join(strings.Fields(name), "")), text})
+		after = strings.TrimLeft(after, " \t")
+		text, rest = scanValue(after)
+		name = strings.ToLower(strings.Join(strings.Fields(name), ""))
+		found = append(found, param{name, text})
+		if word := firstWord(text); word != text && !strings.HasPrefix(after, `"`) && !strings.Contains(name, "*") {
+			found = append(found, param{name, word}) // as those read it who hold to the rules
+		}
 	}
 	return found
+}
+
+func firstWord(text string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(withoutComments(text)), " ")
+	return word
+}
+
+// withoutComments leaves out what stands in brackets and not in quotes (RFC 2045 §5.1).
+func withoutComments(value string) string {
+	if strings.IndexByte(value, '(') < 0 {
+		return value
+	}
+	var b strings.Builder
+	depth, quoted := 0, false
+	for i := 0; i < len(value); i++ {
+		c := value[i]
+		switch {
+		case c == '\\' && (quoted || depth > 0) && i+1 < len(value):
+			i++
+			if depth == 0 {
+				b.WriteString(value[i-1 : i+1])
+			}
+		case c == '(' && !quoted:
+			depth++
+		case c == ')' && depth > 0:
+			depth--
+		case depth == 0:
+			quoted = quoted != (c == '"')
+			b.WriteByte(c)
+		}
+	}
+	return b.String()
 }
 
 // scanValue takes a token or a quoted string, and all that follows up to the next semicolon.
@@ -114,36 +177,44 @@ func scanValue(s string) (value, rest string) {
 
 // fileNames returns every name that the parameters give a file, the encoded ones (RFC 2231) first: they are the whole truth.
 func fileNames(params []param) []string {
-	var encoded, plain []string
-	for _, base := range []string{"filename", "name"} {
-		pieces, set := map[int]string{}, ""
-		for _, p := range params {
-			word, star, extended := strings.Cut(p.name, "*")
-			if word != base {
-				continue
-			}
-			number, escaped := strings.CutSuffix(star, "*")
-			index, err := strconv.Atoi(number)
-			switch {
-			case !extended:
-				plain = append(plain, DecodeHeader(p.value))
-			case star == "":
-				charset, text := cutCharset(p.value)
-				encoded = append(encoded, toUTF8([]byte(percentDecode(text)), charset))
-			case err == nil && index == 0 && escaped:
-				charset, text := cutCharset(p.value)
-				pieces[0], set = percentDecode(text), charset
-			case err == nil && escaped:
-				pieces[index] = percentDecode(p.value)
-			case err == nil:
-				pieces[index] = p.value
-			}
+	named, plainly := paramValues(params, "filename")
+	typed, typedPlainly := paramValues(params, "name")
+	plainly = append(plainly, typedPlainly...)
+	for i, name := range plainly {
+		plainly[i] = DecodeHeader(name)
+	}
+	return slices.Concat(named, typed, plainly)
+}
+
+// paramValues returns every value that a parameter is given, those that are encoded or in pieces (RFC 2231) apart.
+func paramValues(params []param, base string) (encoded, plain []string) {
+	pieces, set := map[int]string{}, ""
+	for _, p := range params {
+		word, star, extended := strings.Cut(p.name, "*")
+		if word != base {
+			continue
 		}
-		if name := joinPieces(pieces); name != "" {
-			encoded = append(encoded, toUTF8([]byte(name), set)) // a character may be cut in two
+		number, escaped := strings.CutSuffix(star, "*")
+		index, err := strconv.Atoi(number)
+		switch {
+		case !extended:
+			plain = append(plain, p.value)
+		case star == "":
+			charset, text := cutCharset(p.value)
+			encoded = append(encoded, toUTF8([]byte(percentDecode(text)), charset))
+		case err == nil && index == 0 && escaped:
+			charset, text := cutCharset(p.value)
+			pieces[0], set = percentDecode(text), charset
+		case err == nil && escaped:
+			pieces[index] = percentDecode(p.value)
+		case err == nil:
+			pieces[index] = p.value
 		}
 	}
-	return append(encoded, plain...)
+	if name := joinPieces(pieces); name != "" {
+		encoded = append(encoded, toUTF8([]byte(name), set)) // a character may be cut in two
+	}
+	return encoded, plain
 }
 
 func joinPieces(pieces map[int]string) string {

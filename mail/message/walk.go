@@ -56,21 +56,37 @@ func (p *Part) Filename() string {
 // depend on how it is nested, and makes the best of messages that break the rules. It ends early with the error of a visit, of r,
 // ErrHeaderTooLarge or ErrTooManyParts.
 func Walk(r io.Reader, visit func(*Part) error) error {
-	w := &walker{in: bufio.NewReaderSize(r, walkBuffer), visit: visit, atLineStart: true}
-	_, err := w.entity("", "text/plain")
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	return err
+	return newWalker(r, visit, leniently).walk()
 }
 
 // walker reads a message by lines. Boundaries of all open multiparts are looked for at once, so depth costs nothing.
 type walker struct {
 	in          *bufio.Reader
 	visit       func(*Part) error
+	manner      manner
 	boundaries  [][]byte
 	parts       int
 	atLineStart bool
+}
+
+// manner is what becomes of a message that programs read differently.
+type manner int
+
+const (
+	leniently manner = iota
+	strictly
+)
+
+func newWalker(r io.Reader, visit func(*Part) error, m manner) *walker {
+	return &walker{in: bufio.NewReaderSize(r, walkBuffer), visit: visit, manner: m, atLineStart: true}
+}
+
+func (w *walker) walk() error {
+	_, err := w.entity("", "text/plain")
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // boundaryAt tells which boundary a line is.
@@ -126,10 +142,16 @@ func (w *walker) entity(parent, usual string) (boundaryAt, error) {
 	if err != nil {
 		return boundaryAt{}, err
 	}
+	if w.manner == strictly && isAmbiguous(fields) {
+		return boundaryAt{}, ErrAmbiguous
+	}
 	kind := readContentType(fields, usual)
-	if ended == nil && strings.HasPrefix(kind.name, "multipart/") && len(w.boundaries) < maxDepth {
-		if edge := kind.params["boundary"]; edge != "" && len(edge) <= maxBoundary {
+	if ended == nil && strings.HasPrefix(kind.name, "multipart/") {
+		if edge := kind.params["boundary"]; edge != "" && len(edge) <= maxBoundary && len(w.boundaries) < maxDepth {
 			return w.multipart(fields, kind, parent, edge)
+		}
+		if w.manner == strictly { // somebody may open what stays closed here
+			return boundaryAt{}, ErrAmbiguous
 		}
 	}
 	return w.leaf(fields, kind, parent, ended)
@@ -168,7 +190,7 @@ func (w *walker) multipart(fields []Field, kind contentKind, parent, edge string
 	}
 	w.boundaries = w.boundaries[:level]
 	if err == nil && at.level == level {
-		at, err = w.skip() // the epilogue
+		at, err = w.epilogue(edge)
 	}
 	return at, err
 }
@@ -202,15 +224,18 @@ func (w *walker) unparted(fields []Field, kind contentKind, parent string, text 
 	return w.visit(p)
 }
 
-// skip reads up to the next boundary.
-func (w *walker) skip() (boundaryAt, error) {
+// epilogue reads what follows a multipart, up to the next boundary. Some programs go on there if its own boundary comes again.
+func (w *walker) epilogue(edge string) (boundaryAt, error) {
 	for {
-		_, at, err := w.next()
+		line, at, err := w.next()
 		if err != nil {
 			return boundaryAt{}, err
 		}
 		if at != nil {
 			return *at, nil
+		}
+		if rest, again := bytes.CutPrefix(line, []byte("--"+edge)); again && len(bytes.TrimSpace(rest)) == 0 && w.manner == strictly {
+			return boundaryAt{}, ErrAmbiguous
 		}
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"strings"
 	"unicode"
 
+	"golang.org/x/text/unicode/norm"
+
+	"postrider/mail/message"
 	"postrider/platform/api"
 )
 
@@ -246,20 +249,25 @@ func blockedProblem(file File) string {
 	if extension, blocked := blockedExtension(file.Filename); blocked {
 		return fmt.Sprintf("File type .%s is not allowed.", extension)
 	}
-	return contentProblem(file.Content)
+	return contentProblem(file.Content, file.Filename)
 }
 
-// isZip tells by its first bytes whether a file is an archive that is looked into.
-func isZip(content []byte) bool { return bytes.HasPrefix(content, []byte("PK\x03\x04")) }
+// isArchive tells by its first bytes or by a name whether a file is an archive that is looked into. Programs that open archives look for
+// the list at the end and take anything before it.
+func isArchive(content []byte, names ...string) bool {
+	return bytes.HasPrefix(content, []byte("PK\x03\x04")) || slices.ContainsFunc(names, func(name string) bool {
+		return slices.ContainsFunc(extensions(name), func(extension string) bool { return extension == "zip" })
+	})
+}
 
 // contentProblem looks at what a file is, whatever it is called.
-func contentProblem(content []byte) string {
+func contentProblem(content []byte, names ...string) string {
 	for _, magic := range programs {
 		if bytes.HasPrefix(content, []byte(magic)) {
 			return "Programs are not allowed, whatever their name."
 		}
 	}
-	if !isZip(content) {
+	if !isArchive(content, names...) {
 		return ""
 	}
 	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
@@ -277,14 +285,31 @@ func contentProblem(content []byte) string {
 	return ""
 }
 
-// blockedExtension looks past the dots and spaces that Windows drops from the end of a name, and at parts that hide behind a semicolon.
 func blockedExtension(name string) (string, bool) {
-	for part := range strings.SplitSeq(name, ";") {
-		part = strings.TrimRight(part, ". \t\u00a0")
-		extension := strings.ToLower(strings.TrimPrefix(path.Ext(part), "."))
-		if slices.Contains(blockedTypes, strings.TrimSpace(extension)) {
+	for _, extension := range extensions(name) {
+		if slices.Contains(blockedTypes, extension) {
 			return extension, true
 		}
 	}
 	return "", false
+}
+
+// extensions are those that a name may turn out to have. Mail programs decode it, Windows drops dots, spaces and the name of a stream from
+// its end, older programs take letters for those that look alike and do not see others, and a part may hide behind a semicolon.
+func extensions(name string) []string {
+	var found []string
+	for _, form := range []string{name, message.DecodeHeader(name)} {
+		form = strings.Map(func(r rune) rune {
+			if unicode.Is(unicode.Cf, r) {
+				return -1
+			}
+			return unicode.ToLower(r)
+		}, norm.NFKC.String(form))
+		for part := range strings.SplitSeq(form, ";") {
+			part, _, _ = strings.Cut(part, "::$")
+			part = strings.TrimRight(part, ". \t\"'<>")
+			found = append(found, strings.TrimSpace(strings.TrimPrefix(path.Ext(part), ".")))
+		}
+	}
+	return found
 }

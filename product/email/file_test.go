@@ -144,6 +144,9 @@ func TestFilesThatRunWhenTheyAreOpenedAreRefused(t *testing.T) {
 		{"x.jar", harmless}, {"x.iso", harmless}, {"x.py", harmless}, {".exe", harmless}, {"folder/x.bat", harmless},
 		{"report.txt", "MZ\x90\x00"}, {"report.txt", "\x7fELF\x02\x01"}, {"report.pdf", "\xcf\xfa\xed\xfe\x07"}, {"report", "\xca\xfe\xba\xbe"},
 		{"report.zip", archiveOf(t, "readme.txt", "folder/setup.EXE")}, {"report.docx", archiveOf(t, "x.js")},
+		{"report.zip", "anything" + archiveOf(t, "x.exe")}, {"report.zip", archiveOf(t, "x.e\u200bxe")},
+		{"x.exe\u200b", harmless}, {"x.ex\u00ade", harmless}, {"x．ｅｘｅ", harmless}, {"x.exe::$DATA", harmless}, {"x.exe'", harmless},
+		{"=?utf-8?q?x=2Eexe?=", harmless},
 	} {
 		answer := send(in, attached(fields{"filename": c.filename, "content": base64Of(c.content)}))
 		if answer.Status != http.StatusBadRequest || problems(answer)["attachments[0].filename"] == "" {
@@ -172,7 +175,7 @@ func TestHarmlessFilesAreTaken(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	for _, c := range []struct{ filename, content string }{
-		{"invoice.pdf", "%PDF-1.4"}, {"Größe 👋.txt", "x"}, {"notes.exe.txt", "x"}, {"README", "x"}, {"photos.zip", archiveOf(t, "a.jpg", "b.jpg")},
+		{"invoice.pdf", "%PDF-1.4"}, {"Größe 👋.txt", "x"}, {"👩\u200d👧.png", "x"}, {"notes.exe.txt", "x"}, {"README", "x"}, {"photos.zip", archiveOf(t, "a.jpg", "b.jpg")},
 		{"broken.zip", "PK\x03\x04 and no more"}, {strings.Repeat("a", 251) + ".txt", "x"},
 	} {
 		if answer := send(in, attached(fields{"filename": c.filename, "content": base64Of(c.content)})); answer.Status != http.StatusAccepted {

@@ -189,7 +189,7 @@ func (s *Service) inspect(ctx context.Context, h *postedHeader, r io.Reader) (in
 	} else if h.plain {
 		return found, nil
 	}
-	err := message.Walk(r, func(p *message.Part) error { return s.inspectPart(ctx, &found, p, 0) })
+	err := message.WalkStrictly(r, func(p *message.Part) error { return s.inspectPart(ctx, &found, p, 0) })
 	return found, postedProblem(err)
 }
 
@@ -228,9 +228,9 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 		if depth == maxEnclosed {
 			return api.Invalid("attachments", "Messages inside messages are nested too deep.")
 		}
-		err = message.Walk(counted, func(inner *message.Part) error { return s.inspectPart(ctx, found, inner, depth+1) })
+		err = message.WalkStrictly(counted, func(inner *message.Part) error { return s.inspectPart(ctx, found, inner, depth+1) })
 	} else {
-		err = s.inspectFile(ctx, counted)
+		err = s.inspectFile(ctx, p.Names, counted)
 	}
 	if err == nil {
 		_, err = io.Copy(io.Discard, counted)
@@ -241,14 +241,14 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 
 // inspectFile looks for programs, and for what an archive holds. An archive has its list at the end, so it must be read whole;
 // only so many are in memory at a time.
-func (s *Service) inspectFile(ctx context.Context, r io.Reader) error {
+func (s *Service) inspectFile(ctx context.Context, names []string, r io.Reader) error {
 	start := make([]byte, 8)
 	n, err := io.ReadFull(r, start)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
 	content := start[:n]
-	if isZip(content) {
+	if isArchive(content, names...) {
 		if err := s.archives.Acquire(ctx, 1); err != nil {
 			return api.ErrUnavailable.Because(err)
 		}
@@ -259,7 +259,7 @@ func (s *Service) inspectFile(ctx context.Context, r io.Reader) error {
 		}
 		content = append(content, rest...)
 	}
-	if problem := contentProblem(content); problem != "" {
+	if problem := contentProblem(content, names...); problem != "" {
 		return api.Invalid("attachments", problem)
 	}
 	return nil
@@ -302,6 +302,8 @@ func postedProblem(err error) error {
 		return ErrPostedTooLarge.Saying("The header of the message is too large.")
 	case errors.Is(err, message.ErrTooManyParts):
 		return api.Invalid("attachments", "The message has too many parts.")
+	case errors.Is(err, message.ErrAmbiguous):
+		return api.Invalid("attachments", "Programs disagree about what parts the message has.")
 	}
 	return err
 }

@@ -82,6 +82,14 @@ func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
 		"script":                file(named("x.js"), "alert()"),
 		"shortcut":              file(named("x.lnk"), "x"),
 		"disk image":            file(named("x.iso"), "x"),
+		"comments":              file("Content-Disposition: attachment; filename=(a)x.exe(b)", "x"),
+		"more than a word":      file("Content-Disposition: attachment; filename=x.exe or so", "x"),
+		"no semicolon":          file("Content-Disposition: attachment filename=x.exe", "x"),
+		"other quotes":          file("Content-Disposition: attachment; filename='x.exe'", "x"),
+		"unseen letter":         file(named("x.exe\u200b"), "x"),
+		"behind other bytes":    file(named("x.zip"), "anything"+zipOf(t, "x.exe")),
+		"encoding in quotes":    "Content-Type: image/png\nContent-Transfer-Encoding: \"base64\"\n\nTVqQAA==",
+		"encoding and comment":  "Content-Type: image/png\nContent-Transfer-Encoding: base64 (a)\n\nTVqQAA==",
 	} {
 		c := dial(t, in).signIn(in.Key)
 		c.envelope("ann@example.net")
@@ -97,6 +105,65 @@ func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
 		c := dial(t, in).signIn(in.Key)
 		c.envelope("ann@example.net")
 		if answer := c.hand(withParts("\nHello", part), 250); !strings.HasPrefix(answer, "2.0.0 queued as ") {
+			t.Errorf("%s: %q", name, answer)
+		}
+	}
+}
+
+// around is a message with a file that nobody may send, in multiparts as deep as given.
+func around(header string, depth int) string {
+	message, end := "From: hello@acme.test\nTo: ann@example.net\nSubject: Files\nMIME-Version: 1.0\n"+header+"\n", ""
+	for i := range depth {
+		message += fmt.Sprintf("\n--edge%d\n", i)
+		end = fmt.Sprintf("\n--edge%d--%s", i, end)
+		if i+1 < depth {
+			message += fmt.Sprintf("Content-Type: multipart/mixed; boundary=edge%d\n", i+1)
+		}
+	}
+	return message + file(named("x.exe"), "x") + end + "\n"
+}
+
+func TestPartsThatOnlySomeProgramsSeeAreRefused(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	const mixed = "Content-Type: multipart/mixed; boundary=edge0"
+	for name, message := range map[string]string{
+		"very deep":                   around(mixed, 21),
+		"two types":                   around("Content-Type: text/plain\n"+mixed, 1),
+		"two types, the other first":  around(mixed+"\nContent-Type: text/plain", 1),
+		"comment behind the type":     around("Content-Type: multipart/mixed (a;b); boundary=edge0", 1),
+		"comment in the type":         around("Content-Type: multipart(a)/mixed; boundary=edge0", 1),
+		"spaces in the type":          around("Content-Type: multipart / mixed; boundary=edge0", 1),
+		"no semicolon":                around("Content-Type: multipart/mixed boundary=edge0", 1),
+		"no type":                     around("Content-Type: multipart; boundary=edge0", 1),
+		"two boundaries":              around("Content-Type: multipart/mixed; boundary=other; boundary=edge0", 1),
+		"boundary in pieces":          around("Content-Type: multipart/mixed; boundary*0=ed; boundary*1=ge0", 1),
+		"boundary and comment":        around("Content-Type: multipart/mixed; boundary=edge0 (a)", 1),
+		"boundary that ends in space": around("Content-Type: multipart/mixed; boundary=\"edge0 \"", 1),
+		"long boundary":               strings.ReplaceAll(around(mixed, 1), "edge0", strings.Repeat("e", 300)),
+		"behind the end":              strings.Replace(around(mixed, 1), "\n--edge0\n", "\n--edge0--\n--edge0\n", 1),
+		"two encodings": around("Content-Type: application/octet-stream\nContent-Transfer-Encoding: 8bit\n"+
+			"Content-Transfer-Encoding: base64", 0),
+		"an old encoding":    around("Content-Type: application/octet-stream\nContent-Transfer-Encoding: x-uuencode", 0),
+		"in one enclosed":    withParts("Content-Type: message/rfc822\n\n" + around("Content-Type: text/plain\n"+mixed, 1)),
+		"said to be a text":  around("Content-Type: text/plain\nContent-Type: text/html\n"+mixed, 1),
+		"encoded in a text":  "From: hello@acme.test\nSubject: x\nContent-Transfer-Encoding: uuencode\n\nbegin 644 x.exe\n",
+		"multipart unopened": around("Content-Type: multipart/mixed", 1),
+	} {
+		c := dial(t, in).signIn(in.Key)
+		c.envelope("ann@example.net")
+		if answer := c.hand(message, 554); !strings.HasPrefix(answer, "5.6.0 attachments: ") {
+			t.Errorf("%s: %q", name, answer)
+		}
+	}
+	for name, message := range map[string]string{
+		"said twice": strings.Replace(withParts("\nHello"), "Content-Type", "Content-Type: multipart/mixed; boundary=edge\nContent-Type", 1),
+		"comment":    strings.Replace(withParts("\nHello"), "mixed;", "mixed (of two);", 1),
+		"epilogue":   withParts("\nHello") + "--\nedge\n",
+	} {
+		c := dial(t, in).signIn(in.Key)
+		c.envelope("ann@example.net")
+		if answer := c.hand(message, 250); !strings.HasPrefix(answer, "2.0.0 queued as ") {
 			t.Errorf("%s: %q", name, answer)
 		}
 	}
