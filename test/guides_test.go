@@ -24,7 +24,7 @@ func TestGuidesDoWhatTheySay(t *testing.T) {
 		}
 	}
 	files, err := filepath.Glob("../docs/guides/*.md")
-	if err != nil || len(files) < 7 {
+	if err != nil || len(files) < 8 {
 		t.Fatalf("%d guides, %v", len(files), err)
 	}
 	for _, file := range files {
@@ -87,7 +87,11 @@ type shell struct {
 func openShell(t *testing.T, environment ...string) *shell {
 	t.Helper()
 	bash := exec.CommandContext(t.Context(), "bash", "--norc")
-	bash.Env, bash.Dir = append(os.Environ(), environment...), t.TempDir()
+	path, err := program()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bash.Env, bash.Dir = append(append(os.Environ(), "PATH="+filepath.Dir(path)+":"+os.Getenv("PATH")), environment...), t.TempDir()
 	in, err := bash.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

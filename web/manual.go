@@ -40,7 +40,7 @@ var volumes = []volume{
 		{Path: "smtp", Title: "SMTP"}, {Path: "sandbox", Title: "The sandbox"}}},
 	{"Guides", []chapter{{Path: "guides/sending", Title: "Sending"}, {Path: "guides/webhooks", Title: "Webhooks"}, {Path: "guides/templates", Title: "Templates"},
 		{Path: "guides/receiving", Title: "Receiving"}, {Path: "guides/contacts", Title: "Contacts, broadcasts"}, {Path: "guides/automations", Title: "Automations"},
-		{Path: "guides/customers", Title: "Customers of your own"}}},
+		{Path: "guides/customers", Title: "Customers of your own"}, {Path: "guides/clients", Title: "From code"}}},
 	{"Moving here", []chapter{{Path: "compatibility", Title: "Compatibility"}, {Path: "migrating/resend", Title: "From Resend"}, {Path: "migrating/postmark", Title: "From Postmark"},
 		{Path: "migrating/sendgrid", Title: "From SendGrid"}, {Path: "migrating/postal", Title: "From Postal"}}},
 	{"Running it", []chapter{{Path: "operating", Title: "Operating"}, {Path: "capacity", Title: "Capacity"}, {Path: "delivery", Title: "Delivery"}, {Path: "monitoring", Title: "Monitoring"},

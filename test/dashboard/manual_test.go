@@ -28,7 +28,7 @@ var idForm = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4
 func TestEverySnippetOfTheQuickStartSends(t *testing.T) {
 	t.Parallel()
 	ready := install(t)
-	for file, command := range map[string][]string{"send.sh": {"sh"}, "send.mjs": {"node"}, "send.py": {"python3"}, "send.go": {"go", "run"}, "send.php": {"php"}, "resend.mjs": {"node"}} {
+	for file, command := range map[string][]string{"send.sh": {"sh"}, "send.mjs": {"node"}, "send.py": {"python3"}, "send.go": {"go", "run"}, "client.go": {"go", "run"}, "send.php": {"php"}, "resend.mjs": {"node"}} {
 		t.Run(file, func(t *testing.T) {
 			t.Parallel()
 			if _, err := exec.LookPath(command[0]); err != nil {
