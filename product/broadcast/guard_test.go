@@ -382,6 +382,9 @@ func TestARetryIsForThoseWhoFailedAndForNobodyElse(t *testing.T) {
 		h.must(200, "DELETE", "/suppressions/"+blocked, nil)
 
 		h.must(202, "POST", "/broadcasts/"+id+"/retry", nil)
+		if b := h.get(id); b.Text("status") != "sending" || b.Text("sent_at") != "" || b.Text("handed_at") != "" {
+			t.Errorf("it is not sent yet: %s", b.Raw)
+		}
 		h.finish()
 
 		if got := h.roster(id, ""); got != "ann delivered, blocked suppressed (manual), bob delivered, bounced bounced (hard_bounce)" {

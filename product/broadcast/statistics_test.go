@@ -220,6 +220,8 @@ func TestBroadcastsAreListedNewestFirstAndFound(t *testing.T) {
 			ids = append(ids, h.must(201, "POST", "/broadcasts", fields{"name": name, "audience_id": list}).Text("id"))
 			h.Clock.Advance(time.Hour)
 		}
+		segment := h.must(201, "POST", "/segments", fields{"name": "Some"}).Text("id")
+		h.must(200, "PATCH", "/broadcasts/"+ids[0], fields{"segment_id": segment, "audience_id": nil})
 		then := h.Clock.Now().Add(-90 * time.Minute).UTC().Format(time.RFC3339) // after the second, before the third
 		names := func(query string) string {
 			var all []string
@@ -232,8 +234,8 @@ func TestBroadcastsAreListedNewestFirstAndFound(t *testing.T) {
 			return strings.Join(all, " ")
 		}
 		for query, want := range map[string]string{"": "Three Two One", "limit=1&offset=1": "Two", "after=" + ids[2]: "Two One", "before=" + ids[0]: "Three Two", "search=tw": "Two",
-			"since=" + then: "Three", "until=" + then: "Two One", "status=sent": "", "status=draft,sent": "Three Two One", "audience_id=" + list: "Three Two One", "segment_id=" + nobody: "",
-			"audience_id=" + nobody + "," + list: "Three Two One", "audience_id=" + list + "&audience_id=" + nobody: "Three Two One"} {
+			"since=" + then: "Three", "until=" + then: "Two One", "status=sent": "", "status=draft,sent": "Three Two One", "audience_id=" + list: "Three Two", "segment_id=" + nobody: "", "segment_id=" + segment: "One",
+			"audience_id=" + segment: "One", "audience_id=" + nobody + "," + list: "Three Two", "audience_id=" + list + "&audience_id=" + segment: "Three Two One"} {
 			if got := names(query); got != want {
 				t.Errorf("%q: %q, want %q", query, got, want)
 			}
