@@ -152,7 +152,7 @@ func (v *visit) cameFrom() string {
 		return ""
 	}
 	page := &http.Request{Method: http.MethodGet, Host: v.r.Host, URL: &url.URL{Path: from.Path}}
-	if _, pattern := v.dashboard.mux.Handler(page); !strings.HasPrefix(pattern, http.MethodGet+" ") {
+	if _, pattern := v.dashboard.mux.Handler(page); !strings.HasPrefix(pattern, http.MethodGet+" ") || pattern == nowhere {
 		return ""
 	}
 	return from.RequestURI()

@@ -146,6 +146,18 @@ func TestStrangersAreAskedToSignInAndOtherSitesAreRefused(t *testing.T) {
 	})
 }
 
+func TestWhoIsLostInAWorkspaceStillHasItsNavigation(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	for _, path := range []string{"/nope", "/emails/nope/nope/nope", "/suppressions/remove"} {
+		lost := owner.ask(http.MethodGet, owner.path(path), nil)
+		if lost.Code != http.StatusNotFound || !strings.Contains(lost.Body.String(), `href="`+owner.path("/emails")+`"`) {
+			t.Errorf("%s: %d %s", path, lost.Code, lost.Body)
+		}
+	}
+}
+
 func TestLinksAfterSigningInStayHere(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

@@ -77,8 +77,14 @@ func New(config Config) *Dashboard {
 		method, path, _ := strings.Cut(p.pattern, " ")
 		d.mux.Handle(method+" /w/{workspace}"+path, d.handler(p, (*visit).answerMember))
 	}
+	d.mux.Handle(nowhere, d.handler(page{nowhere, func(*visit) error { return errNoPage }}, (*visit).answerMember))
 	return d
 }
+
+// nowhere is every address in a workspace that is no page: who goes there is still in the workspace, and finds its navigation.
+const nowhere = "GET /w/{workspace}/{rest...}"
+
+var errNoPage = &problem{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such page."}
 
 // open lists the pages for anyone, personal those of somebody who is signed in, and workspace those of a member, whose paths
 // begin with the workspace.
@@ -121,7 +127,7 @@ func (d *Dashboard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}()
 	if _, pattern := d.mux.Handler(r); pattern == "" {
 		v := d.visit(w, r)
-		v.fail(&problem{Status: http.StatusNotFound, Code: "not_found", Message: "There is no such page."})
+		v.fail(errNoPage)
 		return
 	}
 	d.mux.ServeHTTP(w, r)
