@@ -57,6 +57,9 @@ func showBroadcast(v *visit) error {
 	s := b.Stats
 	if s.Recipients > 0 {
 		done := s.Recipients - s.Queued
+		if !b.running() { // what could not be handed over is settled, but nobody got it
+			done -= s.Failed + s.Cancelled
+		}
 		p.Share, p.Done = 100*float64(done)/float64(s.Recipients), v.number(done)+" of "+v.plural(s.Recipients, "person", "people")
 		p.Rate = v.rate(b, done)
 	}

@@ -64,6 +64,28 @@ func TestProgressIsTheShareOfPeopleThatAreDone(t *testing.T) {
 	}
 }
 
+func TestABroadcastThatReachedNobodySaysSo(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	list := in.Must(http.StatusCreated, http.MethodPost, "/audience/lists", map[string]any{"name": "Readers"}).Text("id")
+	for _, email := range []string{"ada@example.net", "bob@example.net"} {
+		in.Must(http.StatusCreated, http.MethodPost, "/audience/contacts", map[string]any{"email": email, "list_id": list})
+	}
+	path := "/broadcasts/" + in.Must(http.StatusAccepted, http.MethodPost, "/broadcasts", map[string]any{"name": "News",
+		"from": "news@" + apptest.Domain, "subject": "News", "html": "<p>Hi {{missing}}</p>", "audience_id": list, "send": true}).Text("id")
+	in.Finish(in.App.Broadcasts.Step)
+	in.CatchUp(in.App.Followers())
+	if state := in.Call(http.MethodGet, path, nil).Text("status"); state != "failed" {
+		t.Fatal(state)
+	}
+	page := main(signedIn(t, in, api.Owner).open(path))
+	for _, want := range []string{"0 of 2 people", `aria-label="0 of 2 people done"><rect width="0"`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q: %.3000s", want, page)
+		}
+	}
+}
+
 // hooks is an app that listens to events once it is up.
 type hooks struct {
 	up    atomic.Bool
