@@ -32,6 +32,9 @@ func TestAnAutomationWithoutATriggerOffersThem(t *testing.T) {
 			!strings.Contains(words, "Nothing begins it yet. Choose a trigger.") {
 			t.Errorf("%s: the checks do not say what is missing: %s", name, words)
 		}
+		if strings.Contains(page, path+"/publish") {
+			t.Errorf("%s: it can be published, though nothing begins it", name)
+		}
 		form := owner.filled(page, path+"/add")
 		if form.Get("kind") != "event" {
 			t.Errorf("%s: %v is offered first", name, form)
@@ -44,7 +47,7 @@ func TestAnAutomationWithoutATriggerOffersThem(t *testing.T) {
 		if begins := made.Pick("steps"); !strings.Contains(begins, `"event_name":"system:schedule"`) || made.Pick("connections") != one.leads {
 			t.Errorf("%s: it begins with %s and goes on with %s", name, begins, made.Pick("connections"))
 		}
-		if page := owner.open(path); strings.Contains(page, "Choose what begins it") || !strings.Contains(page, `class="add"`) {
+		if page := owner.open(path); !strings.Contains(page, path+"/publish") || strings.Contains(page, "Choose what begins it") || !strings.Contains(page, `class="add"`) {
 			t.Errorf("%s: with a trigger, there is no place for a step: %.3000s", name, main(page))
 		}
 		viewer := signedIn(t, in, api.Viewer)

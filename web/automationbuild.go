@@ -21,7 +21,9 @@ type automationHead struct {
 	// Version is the one that runs begin with, and Next the number that the draft would get; empty if there is none.
 	Version, Next string
 	Editable      bool
-	Problem       *problem
+	// Publish tells that there is something new that could begin.
+	Publish bool
+	Problem *problem
 }
 
 // builderPage is where an automation is made: its steps as a tree, and beside it what can be said about one of them.
@@ -78,7 +80,7 @@ func (v *visit) automation(version string) (automationRecord, error) {
 func (v *visit) automationHead(a automationRecord, current string) automationHead {
 	a.Name = visible(a.Name)
 	h := automationHead{shell: v.shell(a.Name, "automations").with("flow.css"), Automation: a, State: a.State(), Editable: v.can("automation:manage") && !a.Archived()}
-	h.shell = h.under(crumb{"Automations", v.link("automations")})
+	h.shell, h.Publish = h.under(crumb{"Automations", v.link("automations")}), h.Editable && a.Changed && hasTrigger(a.Definition)
 	if a.Stats.Running > 0 {
 		h.Inside = v.number(a.Stats.Running)
 	}
