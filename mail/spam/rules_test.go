@@ -221,6 +221,7 @@ var ruleCases = []struct {
 
 	{"FROM_INVALID", from("Ann Lee"), from("ann@acme.com")},
 	{"FROM_NAME_ADDRESS", from(`"ceo@bank.com" <ann@acme.com>`), from(`"ann@mail.acme.com" <ann@acme.com>`)},
+	{"FROM_NAME_ADDRESS", from(`"ceo＠bank．com" <ann@acme.com>`), from(`"ann＠acme．com" <ann@acme.com>`)},
 	{"FROM_NAME_DOMAIN", from(`bank.com Service <ann@acme.com>`), from(`acme.com Service <ann@acme.com>`)},
 	{"FROM_NAME_BRAND", from("PayPal Service <ann@acme.com>"), from("Ann via PayPal <ann@acme.com>")},
 	{"FROM_NAME_BRAND", from("Amazon.de <ann@acme.com>"), from("Amazon.de <bestellung@amazon.de>")},

@@ -3,6 +3,8 @@ package spam
 import (
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"postrider/mail/address"
 )
 
@@ -100,7 +102,8 @@ var senderRules = []rule{
 
 // namesForeignHost tells whether the name of the sender has an address (or, without one, a bare domain) of somebody else in it.
 func namesForeignHost(f *facts, withLocal bool) bool {
-	for word := range strings.FieldsFuncSeq(f.sender.Name, func(r rune) bool { return strings.ContainsRune(" \t,;:()<>[]\"'|/", r) }) {
+	shown := norm.NFKC.String(f.sender.Name) // a wide @ sign is read as one
+	for word := range strings.FieldsFuncSeq(shown, func(r rune) bool { return strings.ContainsRune(" \t,;:()<>[]\"'|/", r) }) {
 		local, host, isAddress := strings.Cut(strings.ToLower(strings.Trim(word, ".")), "@")
 		if isAddress != withLocal {
 			continue
