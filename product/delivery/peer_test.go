@@ -218,6 +218,21 @@ func TestAServerMayKnowNothingNew(t *testing.T) {
 	}
 }
 
+func TestAnAddressThatAServerCannotReadIsRefusedOnce(t *testing.T) {
+	t.Parallel()
+	old := startSink(t)
+	in := apptest.New(t, "sqlite")
+	n, _ := newPeering(t, in, old.addr)
+	ids := sendMany(t, in, in.Key, "hello@acme.test", 1, func(int) string { return "jürgen@peer.test" })
+	n.deliver()
+	in.Clock.Advance(24 * time.Hour)
+	n.deliver()
+	states, made := fates(in, ids)
+	if code := recipient(in.Email(ids[0]), 0)["last_enhanced_code"]; states["bounced"] != 1 || made != 1 || code != "5.6.7" || old.received(t) != 0 {
+		t.Errorf("%v with %v after %d attempts, %d received", states, code, made, old.received(t))
+	}
+}
+
 func TestPostfixTakesOurMailEncrypted(t *testing.T) {
 	t.Parallel()
 	if !measure.HasPostfix() {

@@ -14,6 +14,7 @@ import (
 func TestInjectedHeadersNeverReachTheMessage(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
+	in.Must(http.StatusCreated, http.MethodPost, "/templates", fields{"name": "Raw", "alias": "raw", "subject": "Hi {{{name}}}", "text": "Hi"})
 	sent := 0
 	for _, lineEnd := range []string{"\r\n", "\n", "\r", "\u2028", "\u2029", "\u0085", "%0d%0a", "\x00", "\v"} {
 		evil := "x" + lineEnd + "Bcc: evil@x.test" + lineEnd + lineEnd + "body"
@@ -28,6 +29,8 @@ func TestInjectedHeadersNeverReachTheMessage(t *testing.T) {
 			"header name":  {"headers": fields{"X-Note: 1" + lineEnd + "Bcc": "evil@x.test"}},
 			"tag":          {"tags": []fields{{"name": "a", "value": evil}}},
 			"metadata":     {"metadata": fields{"a": evil}},
+			"variable":     {"subject": nil, "text": nil, "html": nil, "template": fields{"id": "raw", "variables": fields{"name": evil}}},
+			"unsubscribe":  {"headers": fields{"List-Unsubscribe": "<mailto:a@acme.test>" + lineEnd + "Bcc: evil@x.test"}},
 			"message id":   {"message_id": "<a" + lineEnd + "Bcc: evil@x.test" + "@acme.test>"},
 			"file name":    attached(fields{"filename": evil, "content": "YQ=="}),
 			"content id":   attached(fields{"filename": "a.txt", "content": "YQ==", "content_id": evil}),

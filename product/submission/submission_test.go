@@ -164,6 +164,28 @@ func TestNobodyGetsInWithoutAKeyUnderTLS(t *testing.T) {
 	})
 }
 
+func TestWhoeverGuessesKeysIsTurnedAway(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		guess := func(n int) int {
+			c := dial(t, in)
+			if err := c.text.PrintfLine("%s", plainAuth("postrider", fmt.Sprintf("%s%d", in.Key[:len(in.Key)-4], 1000+n))); err != nil {
+				t.Fatal(err)
+			}
+			code, _, _ := c.text.ReadResponse(0) // a code that is not expected is what is looked at
+			return code
+		}
+		tried := 0
+		for ; tried < 100 && guess(tried) == 535; tried++ {
+		}
+		if got := guess(tried + 1); tried == 0 || got != 454 {
+			t.Fatalf("after %d guesses the answer is %d", tried, got)
+		}
+		in.Clock.Advance(time.Minute)
+		dial(t, in).signIn(in.Key).send(simple, "ann@example.net")
+	})
+}
+
 func TestKeysAreCheckedWithEveryMessage(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
