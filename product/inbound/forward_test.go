@@ -452,23 +452,53 @@ func TestMailThatATestKeyHandsInIsNotPassedOn(t *testing.T) {
 	})
 }
 
+func TestNobodyIsToldOfMailThatDoesNotArrive(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mx := in.Receiving()
+		rule(t, in, fields{"address": "gone@acme.test", "forward_to": "bounce@example.org"})
+		rule(t, in, fields{"address": "dsn@acme.test", "forward_to": "dsn@example.org", "mode": "passthrough"})
+		for _, to := range []string{"gone@acme.test", "dsn@acme.test"} {
+			for _, from := range []string{"forged@victim.test", ""} {
+				if err := offer(mx, from, to, note); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		if err := offer(mx, "forged@victim.test", "ann@nowhere.test", note); err == nil || !strings.HasPrefix(err.Error(), "550") {
+			t.Errorf("mail for a stranger is answered with %v", err)
+		}
+		for range 3 {
+			in.Receive()
+			in.Deliver()
+		}
+		for _, innocent := range []string{"forged@victim.test", "ann@example.net"} {
+			if got := in.Mailbox(innocent); len(got) != 0 {
+				t.Errorf("%s got %d messages: %s", innocent, len(got), got[0].Raw)
+			}
+		}
+	})
+}
+
 func TestTwoRulesThatPointAtEachOtherStop(t *testing.T) {
 	t.Parallel()
-	in := apptest.New(t, "sqlite")
-	mx := in.Receiving()
-	for from, to := range map[string]string{"a@acme.test": "b@acme.test", "b@acme.test": "a@acme.test"} {
-		rule(t, in, fields{"address": from, "forward_to": to})
-	}
-	if err := offer(mx, "ann@example.net", "a@acme.test", note); err != nil {
-		t.Fatal(err)
-	}
-	for range 10 {
-		in.Receive()
-		in.Deliver()
-	}
-	list := in.Call(http.MethodGet, "/emails/receiving", nil)
-	if list.Text("total") != "4" { // the first, and one for each time it may be passed on
-		t.Errorf("%s messages", list.Text("total"))
+	for _, mode := range []string{"rewrite", "passthrough"} {
+		in := apptest.New(t, "sqlite")
+		mx := in.Receiving()
+		for from, to := range map[string]string{"a@acme.test": "b@acme.test", "b@acme.test": "a@acme.test"} {
+			rule(t, in, fields{"address": from, "forward_to": to, "mode": mode})
+		}
+		if err := offer(mx, "ann@example.net", "a@acme.test", note); err != nil {
+			t.Fatal(err)
+		}
+		for range 10 {
+			in.Receive()
+			in.Deliver()
+		}
+		list := in.Call(http.MethodGet, "/emails/receiving", nil)
+		if list.Text("total") != "4" { // the first, and one for each time it may be passed on
+			t.Errorf("%s: %s messages", mode, list.Text("total"))
+		}
 	}
 }
 
