@@ -44,6 +44,12 @@ func TestListsAndChartsAreReadOnAPhone(t *testing.T) {
 			t.Errorf("%s: the subject is cut", path)
 		}
 	}
+	o.Resize(768) // a tablet held upright
+	o.open("/stats/deliverability")
+	if beyond := o.Eval(`[...document.querySelectorAll(".scroll")].filter(e => e.scrollWidth > e.clientWidth + 1).length`); beyond != "0" {
+		t.Error("on a tablet, the domains have to be moved sideways")
+	}
+	o.Resize(phone)
 	o.open("/audience/topics")
 	if said := o.Eval(`getComputedStyle(document.querySelector(".scroll td.num"), "::before").content`); !strings.Contains(said, "Readers") {
 		t.Errorf("nothing says what a number counts: %s", said)
