@@ -44,12 +44,13 @@ func mediaType(value, usual string) string {
 	return strings.ToLower(kind + "/" + sub)
 }
 
-// boundaries returns every boundary that the parameters name. None ends with a space: a line would lose it on its way.
+// boundaries returns the boundary that the parameters name, and a second one if they name several. None ends with a space: a line would lose
+// it on its way.
 func boundaries(params []param) []string {
 	encoded, plain := paramValues(params, "boundary")
 	var edges []string
 	for _, edge := range append(plain, encoded...) {
-		if edge = strings.TrimRight(edge, " \t"); edge != "" && !slices.Contains(edges, edge) {
+		if edge = strings.TrimRight(edge, " \t"); edge != "" && len(edges) < 2 && !slices.Contains(edges, edge) {
 			edges = append(edges, edge)
 		}
 	}
@@ -94,8 +95,26 @@ func IsText(fields []Field) bool {
 type param struct{ name, value string }
 
 // scanParams splits what follows the first word. Unlike the standard library it keeps parameters that are given twice or
-// are malformed: a name that one program overlooks is shown by the next.
+// are malformed, and reads them with and without comments: a name that one program overlooks is shown by the next.
 func scanParams(value string) []param {
+	found := scanPlainly(value)
+	bare := withoutComments(value)
+	if bare == value {
+		return found
+	}
+	known := map[param]bool{} // a hostile field has a hundred thousand
+	for _, p := range found {
+		known[p] = true
+	}
+	for _, p := range scanPlainly(bare) {
+		if !known[p] {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+func scanPlainly(value string) []param {
 	head, rest, _ := strings.Cut(value, ";")
 	if _, forgotten, ok := strings.Cut(strings.TrimSpace(head), " "); ok { // the semicolon
 		rest = forgotten + ";" + rest
@@ -114,16 +133,11 @@ func scanParams(value string) []param {
 		text, rest = scanValue(after)
 		name = strings.ToLower(strings.Join(strings.Fields(name), ""))
 		found = append(found, param{name, text})
-		if word := firstWord(text); word != text && !strings.HasPrefix(after, `"`) && !strings.Contains(name, "*") {
+		if word, _, more := strings.Cut(text, " "); more && !strings.HasPrefix(after, `"`) && !strings.Contains(name, "*") {
 			found = append(found, param{name, word}) // as those read it who hold to the rules
 		}
 	}
 	return found
-}
-
-func firstWord(text string) string {
-	word, _, _ := strings.Cut(strings.TrimSpace(withoutComments(text)), " ")
-	return word
 }
 
 // withoutComments leaves out what stands in brackets and not in quotes (RFC 2045 §5.1).

@@ -113,6 +113,7 @@ func TestEveryNameOfAFileIsFound(t *testing.T) {
 		`Content-Disposition: attachment filename=x.exe; size=1`:                                       {"x.exe"},
 		`Content-Disposition: attachment; filename=(a)x.exe(b)`:                                        {"(a)x.exe(b)", "x.exe"},
 		`Content-Disposition: attachment; filename=my x.exe; size=1`:                                   {"my x.exe", "my"},
+		`Content-Disposition: attachment; (a=b;c) filename (d)="x.exe"`:                                {"x.exe"},
 		`Content-Disposition: attachment; filename="my (1).exe"`:                                       {"my (1).exe"},
 		`Content-Disposition:; filename=x.exe`:                                                         {"x.exe"},
 	} {
@@ -180,6 +181,15 @@ func TestBombsAreNotWorthTheirPowder(t *testing.T) {
 	}
 	if err := message.Walk(strings.NewReader("Content-Type: multipart/mixed; boundary="+strings.Repeat("b", 100_000)+"\r\n\r\nx"), count); err != nil {
 		t.Errorf("endless boundary: %v", err)
+	}
+	var params strings.Builder
+	for i := range 25_000 {
+		fmt.Fprintf(&params, ";a%d=(;boundary=b%d", i, i)
+	}
+	for _, walk := range []func(io.Reader, func(*message.Part) error) error{message.Walk, message.WalkStrictly} {
+		if err := walk(strings.NewReader("Content-Type: multipart/mixed (x)"+params.String()+"\r\n\r\nx"), count); err != nil && !errors.Is(err, message.ErrAmbiguous) {
+			t.Errorf("endless parameters: %v", err)
+		}
 	}
 	broken := errors.New("disk on fire")
 	if err := message.Walk(io.MultiReader(strings.NewReader("A: b\r\n\r\nhalf"), iotest.ErrReader(broken)), count); !errors.Is(err, broken) {
