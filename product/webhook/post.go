@@ -5,6 +5,8 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -54,8 +56,10 @@ func (s *Service) post(ctx context.Context, j job) outcome {
 		}
 	} else {
 		a.Status, a.Error = response.Status, judge(response.Status)
-		a.Details.RemoteAddress, a.Details.ResponseHeaders = response.RemoteAddr.String(), bounded(response.Header)
-		a.Details.ResponseBody = strings.ToValidUTF8(string(response.Body[:min(len(response.Body), maxKeptBody)]), "\uFFFD")
+		hide := hider(j.endpoint.Headers)
+		body := hide.Replace(string(response.Body))
+		a.Details.RemoteAddress, a.Details.ResponseHeaders = response.RemoteAddr.String(), bounded(response.Header, hide)
+		a.Details.ResponseBody = strings.ToValidUTF8(body[:min(len(body), maxKeptBody)], "\uFFFD")
 		wish = wishOf(response.Status, response.Header, finished)
 	}
 	o.attempt = a
@@ -71,8 +75,8 @@ func (s *Service) post(ctx context.Context, j job) outcome {
 	return o
 }
 
-func (s *Service) send(ctx context.Context, url string, header http.Header, body string) (*httpout.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+func (s *Service) send(ctx context.Context, target string, header http.Header, body string) (*httpout.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -150,14 +154,37 @@ func shownHeader(header http.Header, secrets map[string]string) map[string]strin
 	return shown
 }
 
+// leastSecret is how long a value is that is worth hiding: shorter ones are in every text.
+const leastSecret = 6
+
+// hider cuts the values of the customer's own headers out of an answer: nobody is shown them, and servers like to repeat what they got.
+func hider(secrets map[string]string) *strings.Replacer {
+	var forms []string
+	for _, value := range secrets {
+		_, bare, _ := strings.Cut(value, " ") // that of Bearer and the like
+		for _, secret := range []string{value, bare} {
+			if len(secret) >= leastSecret {
+				quoted := strconv.Quote(secret)
+				forms = append(forms, secret, quoted[1:len(quoted)-1], strings.ReplaceAll(secret, "/", `\/`), url.QueryEscape(secret))
+			}
+		}
+	}
+	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
+	pairs := make([]string, 0, 2*len(forms))
+	for _, form := range forms {
+		pairs = append(pairs, form, hiddenValue)
+	}
+	return strings.NewReplacer(pairs...)
+}
+
 // bounded returns the first value of each header of an answer, as many as may be kept.
-func bounded(header http.Header) map[string]string {
+func bounded(header http.Header, hide *strings.Replacer) map[string]string {
 	kept, size := map[string]string{}, 0
 	for name, values := range maps.All(header) {
 		if size += len(name) + len(values[0]); size > maxKeptHeaders {
 			break
 		}
-		kept[name] = values[0]
+		kept[name] = hide.Replace(values[0])
 	}
 	return kept
 }

@@ -57,6 +57,26 @@ func TestSecretsAreNotInTheDatabase(t *testing.T) {
 	})
 }
 
+func TestAnEndpointThatRepeatsWhatItGotShowsNoSecret(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, func(w http.ResponseWriter, in *http.Request) {
+			got := in.Header.Get("Authorization")
+			w.Header().Set("X-Echo", got)
+			bare := strings.TrimPrefix(got, "Bearer ")
+			fmt.Fprintf(w, "%s %s %s %s", got, bare, strings.ReplaceAll(bare, "/", `\/`), strings.Repeat("x", 4<<10)[:4050]+bare)
+		})
+		h.webhook(server.URL, []string{"*"}, fields{"custom_headers": fields{"authorization": "Bearer ab/cd+ef0123456789", "x-flag": "1"}})
+		h.happen("email.delivered", 1)
+		h.work()
+
+		answer := h.must(200, "GET", "/webhook-deliveries/"+h.deliveries("")[0]["id"].(string), nil)
+		if shown := string(answer.Raw); !strings.Contains(shown, "X-Echo") || strings.Contains(shown, "ab/cd") || strings.Contains(shown, `cd+ef`) {
+			t.Error(shown)
+		}
+	})
+}
+
 func TestDeliveriesAreFilteredAndPaged(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
