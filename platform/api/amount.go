@@ -6,13 +6,9 @@ import (
 	"slices"
 )
 
-// maxValues bounds the values in a body, because each takes a hundred times the memory of the two bytes it can be written with. A hundred
-// emails to fifty recipients with all their headers, tags and variables have half as many.
-const maxValues = 100_000
-
 // checkAmount refuses a body of too many values, before memory is taken for any of them. It looks at no more than it has to: whether the
 // body is well formed is found out by who decodes it.
-func checkAmount(body []byte) error {
+func checkAmount(body []byte, maxValues int) error {
 	if len(body) < maxValues {
 		return nil
 	}

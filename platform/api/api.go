@@ -41,6 +41,8 @@ type Route struct {
 	Page bool
 	// MaxBody is the largest body in bytes; 0 means DefaultMaxBody.
 	MaxBody int64
+	// MaxValues is how many values a body may have; 0 means DefaultMaxValues.
+	MaxValues int
 	// Success is the status of an answer that does not choose its own.
 	Success int
 	// Errors lists what can go wrong here, apart from what can go wrong everywhere.
@@ -51,6 +53,10 @@ type Route struct {
 
 // DefaultMaxBody is the largest body of a route that does not say otherwise.
 const DefaultMaxBody = 1 << 20
+
+// DefaultMaxValues bounds the values of a body on a route that does not say otherwise, because each takes a hundred times the memory of the
+// two bytes it can be written with.
+const DefaultMaxValues = 100_000
 
 // Access says how a caller proves who they are.
 type Access int

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -66,7 +67,7 @@ func (x *exchange) readAs(body []byte) ([]byte, error) {
 	case err == nil && isForm(kind):
 		return body, nil
 	case utf8.Valid(body):
-		return body, checkAmount(body)
+		return body, checkAmount(body, cmp.Or(x.endpoint.MaxValues, DefaultMaxValues))
 	}
 	return nil, Invalid("_body", fmt.Sprintf("Must be UTF-8; byte %d is not.", wrongByte(body)))
 }

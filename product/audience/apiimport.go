@@ -16,7 +16,7 @@ func (s *Service) importRoutes() []api.Route {
 	var all []api.Route
 	for _, path := range []string{"/audience/contacts/import", "/contacts/imports"} {
 		r := accepted(change(http.MethodPost, path, "Import contacts, from JSON or from a file. Never brings back somebody who left.", api.Handle(s.handleImport), ErrQuota, ErrSenderDomain, api.ErrTooLarge))
-		r.Upload, r.MaxBody = true, maxImportBody
+		r.Upload, r.MaxBody, r.MaxValues = true, maxImportBody, maxJSONRows*maxRowValues
 		all = append(all, r)
 	}
 	for _, path := range []string{"/audience/contacts/imports", "/contacts/imports"} {

@@ -349,3 +349,18 @@ func TestAnImportGoesOnAfterACrash(t *testing.T) {
 		}
 	})
 }
+
+func TestTenThousandContactsComeWithAllTheirProperties(t *testing.T) {
+	t.Parallel()
+	h := &house{apptest.New(t, "sqlite"), t}
+	list := h.made("/audience/lists", "All", nil)
+	properties := fields{}
+	for i := range 20 {
+		properties[fmt.Sprintf("p%d", i)] = i
+	}
+	people := make([]fields, 10_000)
+	for i := range people {
+		people[i] = fields{"email": fmt.Sprintf("person%d@example.net", i), "first_name": "Ann", "properties": properties}
+	}
+	h.must(202, "POST", "/audience/contacts/import", fields{"list_id": list, "contacts": people})
+}

@@ -73,6 +73,8 @@ const (
 	// maxImportRows is how many rows one import may have, maxJSONRows how many of them may come as JSON.
 	maxImportRows = 1_000_000
 	maxJSONRows   = 10_000
+	// maxRowValues is how many values a contact has in JSON, if they all have as many.
+	maxRowValues = 50
 )
 
 // importOptions are how an import is to be done.

@@ -16,9 +16,12 @@ import (
 // maxBatch is the most emails of one call.
 const maxBatch = 100
 
+// maxEmailValues is how many values an email of a batch has, if they all have as many: recipients, tags and what a template lists.
+const maxEmailValues = 5000
+
 // batchRoute sends many emails in one call and one transaction.
 func (s *Service) batchRoute(sendErrors []*api.Error) api.Route {
-	return api.Route{Method: http.MethodPost, Path: "/emails/batch", Scope: "email:send", Bucket: api.BucketBatch, MaxBody: maxSendBody, Success: 202, Errors: sendErrors, Summary: "Send up to 100 emails.", Handler: api.Handle(s.handleBatch)}
+	return api.Route{Method: http.MethodPost, Path: "/emails/batch", Scope: "email:send", Bucket: api.BucketBatch, MaxBody: maxSendBody, MaxValues: maxBatch * maxEmailValues, Success: 202, Errors: sendErrors, Summary: "Send up to 100 emails.", Handler: api.Handle(s.handleBatch)}
 }
 
 // batchBody is a list of emails, bare or under the name emails. Each is read by itself, so that one that is broken does not hide
