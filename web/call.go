@@ -106,7 +106,7 @@ func (v *visit) call(method, path string, body []byte, out any) error {
 }
 
 // passed are the headers of the browser that the API should see, too: who it is, and from where.
-var passed = []string{"Cookie", "User-Agent", "Accept-Language", "X-Forwarded-For", "X-Forwarded-Proto", "Sec-Fetch-Site", "Origin"}
+var passed = []string{"Cookie", "User-Agent", "Accept-Language", "X-Forwarded-For", "X-Forwarded-Proto", "Sec-Fetch-Site", "Sec-Fetch-Mode", "Origin"}
 
 // ask makes a request to the API inside this process, as the person who visits.
 func (v *visit) ask(method, path, mediaType string, body io.Reader) (*answer, error) {

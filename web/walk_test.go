@@ -146,6 +146,22 @@ func TestStrangersAreAskedToSignInAndOtherSitesAreRefused(t *testing.T) {
 	})
 }
 
+func TestALinkFromAnotherSiteLeadsToThePage(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	followed := map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+	for _, path := range []string{owner.path(""), owner.path("/emails"), owner.path("/domains"), "/account"} {
+		if answer := owner.ask(http.MethodGet, path, followed); answer.Code != http.StatusOK {
+			t.Errorf("%s: %d %s", path, answer.Code, answer.Body)
+		}
+	}
+	script := map[string]string{"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors"}
+	if answer := owner.ask(http.MethodGet, "/v1/events/stream", script); answer.Code != http.StatusForbidden {
+		t.Errorf("a script of another site listens: %d", answer.Code)
+	}
+}
+
 func TestWhoIsLostInAWorkspaceStillHasItsNavigation(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

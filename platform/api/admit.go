@@ -114,7 +114,7 @@ func (x *exchange) authenticateSession(cookie string) error {
 	}
 	x.caller.Principal = principal
 	if isSafe(x.r.Method) {
-		return nil
+		return x.checkReader()
 	}
 	if err := x.checkOrigin(x.endpoint.Route); err != nil {
 		return err
@@ -132,6 +132,19 @@ func (x *exchange) checkOrigin(route Route) error {
 		return nil // proof is a token in the request; a mail program may post it from anywhere
 	}
 	if err := x.server.origin.Check(x.r); err != nil {
+		return ErrCSRF.Because(err)
+	}
+	return nil
+}
+
+// checkReader refuses a session to programs of other sites, which would listen to the stream of events with it.
+func (x *exchange) checkReader() error {
+	if x.r.Header.Get("Sec-Fetch-Mode") == "navigate" {
+		return nil // a person followed a link
+	}
+	asked := *x.r
+	asked.Method = http.MethodPost // the check lets every safe method pass
+	if err := x.server.origin.Check(&asked); err != nil {
 		return ErrCSRF.Because(err)
 	}
 	return nil

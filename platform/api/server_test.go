@@ -204,6 +204,8 @@ func TestAnswersByRequest(t *testing.T) {
 		"session with minimal answer":   {request{method: "DELETE", path: "/v1/domains/1", header: session("Prefer", "return=minimal")}, 204, ``},
 		"session without CSRF token":    {request{method: "DELETE", path: "/v1/domains/1", header: session("X-CSRF-Token", "")}, 403, `csrf_failed`},
 		"session from another site":     {request{method: "DELETE", path: "/v1/domains/1", header: session("Sec-Fetch-Site", "cross-site")}, 403, `csrf_failed`},
+		"stream for another site":       {request{path: "/v1/emails/1", header: session("Origin", "https://evil.test")}, 403, `csrf_failed`},
+		"reading for another site":      {request{path: "/v1/emails/1", header: session("Sec-Fetch-Site", "cross-site")}, 403, `csrf_failed`},
 		"session with stale factor":     {request{method: "DELETE", path: "/v1/domains/1", header: session("Cookie", "__Host-session=stale")}, 403, `"max_age_sec":600`},
 		"ended session":                 {request{method: "DELETE", path: "/v1/domains/1", header: session("Cookie", "__Host-session=old")}, 401, `session_expired`},
 		"session may read without CSRF": {request{path: "/v1/emails/1", header: map[string]string{"Cookie": "__Host-session=good"}}, 200, `"id":"1"`},
