@@ -102,14 +102,39 @@ func (s *session) Rcpt(_ context.Context, to smtp.Path, _ smtp.RcptParams) *smtp
 // Data takes the message. The reply is given when it is stored.
 func (s *session) Data(ctx context.Context, r io.Reader) *smtp.Reply {
 	started := s.service.world.Clock.Now()
-	receipt, _, err := s.service.emails.AcceptPosted(ctx, s.sender(), email.Posted{Recipients: s.recipients, Host: s.service.host, Message: r})
+	message := &lastLook{Reader: r, look: func() error {
+		_, err := s.service.authenticate(ctx, s.key, s.from)
+		return err
+	}}
+	receipt, _, err := s.service.emails.AcceptPosted(ctx, s.sender(), email.Posted{Recipients: s.recipients, Host: s.service.host, Message: message})
 	reply := smtp.NewReply(250, "2.0.0", "queued as "+string(receipt.ID))
-	if err != nil {
+	switch {
+	case message.refused != nil:
+		reply = s.refuseKey(message.refused)
+	case err != nil:
 		reply = s.service.replyTo(err)
 	}
 	s.service.observe(Submitted{At: started, Took: s.service.world.Clock.Now().Sub(started), Caller: s.caller, From: s.from, Recipients: len(s.recipients),
 		Email: receipt.ID, Reply: reply})
 	return reply
+}
+
+// lastLook is a message at whose end something is looked at once more: its key may have been revoked while it came, which can take long.
+type lastLook struct {
+	io.Reader
+	look    func() error
+	refused error
+}
+
+func (l *lastLook) Read(p []byte) (int, error) {
+	n, err := l.Reader.Read(p)
+	if errors.Is(err, io.EOF) && l.refused == nil {
+		l.refused = l.look()
+	}
+	if l.refused != nil {
+		err = l.refused
+	}
+	return n, err
 }
 
 // Reset forgets the message.

@@ -3,6 +3,7 @@ package submission_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"net/mail"
 	"strings"
@@ -217,6 +218,33 @@ func TestKeysAreCheckedWithEveryMessage(t *testing.T) {
 		}
 		in.Clock.Advance(2e9)
 		c.say("MAIL FROM:<hello@acme.test>", 535)
+	})
+}
+
+func TestAKeyThatIsRevokedWhileAMessageComesSendsNothing(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		for _, message := range []string{simple, simple + strings.Repeat("All work and no play.\n", 50_000)} {
+			made := in.Browse(http.MethodPost, "/v1/api-keys", map[string]any{"name": "shop", "preset": "sending_access"})
+			c := dial(t, in).signIn(made.Text("key"))
+			c.envelope("ann@example.net")
+			c.say("DATA", 354)
+			w := c.text.DotWriter()
+			if _, err := io.WriteString(w, message); err != nil {
+				t.Fatal(err)
+			}
+			if gone := in.Browse(http.MethodDelete, "/v1/api-keys/"+made.Text("id"), nil); gone.Status != http.StatusOK {
+				t.Fatalf("%d %s", gone.Status, gone.Raw)
+			}
+			in.Clock.Advance(2e9)
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			c.hear(535)
+		}
+		if sent := in.Call(http.MethodGet, "/emails", nil); len(sent.Body["data"].([]any)) != 0 {
+			t.Errorf("%s", sent.Raw)
+		}
 	})
 }
 
