@@ -67,6 +67,7 @@ type receivedRecord struct {
 		Verdict string
 	}
 	Automatic bool `json:"auto_submitted"`
+	Bulk      bool `json:"bulk"`
 	Truncated bool
 	Source    string
 	Forwarded []struct {

@@ -88,3 +88,16 @@ func TestAMessageThatIsStillPassedOnSaysWhyItStays(t *testing.T) {
 		t.Errorf("%d leads to %s", again.Code, to)
 	}
 }
+
+func TestTheInboxTellsWhatAProgramWroteAndWhatWentToMany(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	for mark, want := range map[string]string{"Auto-Submitted: auto-replied": "A program", "List-Id: <friends.example.net>": "Many at once, by a list or as a newsletter"} {
+		raw := "From: ann@example.net\r\nSubject: News\r\n" + mark + "\r\n\r\nHello.\r\n"
+		came := in.Call(http.MethodPost, "/emails/receiving", map[string]any{"to": []string{"hello@" + apptest.Domain}, "raw": raw})
+		if page := owner.words("/inbox/" + came.Text("id")); !strings.Contains(page, want) {
+			t.Errorf("%s: %s", mark, page)
+		}
+	}
+}

@@ -120,6 +120,9 @@ func (v *visit) receivedFacts(m receivedDetail) []fact {
 	if m.Automatic {
 		known = append(known, fact{Name: "Written by", Value: "A program"})
 	}
+	if m.Bulk {
+		known = append(known, fact{Name: "Sent to", Value: "Many at once, by a list or as a newsletter"})
+	}
 	if m.TenantID != "" {
 		known = append(known, fact{Name: "Customer", Value: m.TenantID, Code: true, Href: v.link("customers", m.TenantID)})
 	}
