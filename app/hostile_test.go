@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -72,6 +73,26 @@ func TestNoRouteTakesVeryManyValues(t *testing.T) {
 			answer := in.Call(route.Method, at(route, nobody), []byte(body))
 			if answer.Status != 400 || !strings.Contains(string(answer.Raw), "values.") {
 				t.Errorf("%s %s with %.20s: %d %.200s", route.Method, route.Path, body, answer.Status, answer.Raw)
+			}
+		}
+	}
+}
+
+// A key in a page would be everybody's, so no page of another site may ask.
+func TestNoPageOfAnotherSiteMayReadAnAnswer(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	for _, route := range public(in) {
+		for _, method := range []string{route.Method, http.MethodOptions} {
+			r := httptest.NewRequest(method, "/v1"+at(route, nobody), nil)
+			r.Header.Set("Origin", "https://evil.test")
+			r.Header.Set("Access-Control-Request-Method", route.Method)
+			answer := httptest.NewRecorder()
+			in.App.Handler().ServeHTTP(answer, r)
+			for name := range answer.Header() {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("%s %s: %s: %s", method, route.Path, name, answer.Header().Get(name))
+				}
 			}
 		}
 	}
