@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -147,7 +146,7 @@ func (s *Service) exchange(ctx context.Context, c *call) (answered, error) {
 	for name, list := range c.query {
 		values[name] = list
 	}
-	var secrets []string
+	hide := httpout.Hider(hiddenSecret)
 	header := c.header.Clone()
 	if c.credential != nil {
 		if !c.credential.allows(target) {
@@ -157,7 +156,7 @@ func (s *Service) exchange(ctx context.Context, c *call) (answered, error) {
 		if err != nil {
 			return answered{}, refused{"The credential cannot be opened. Rotate it."}
 		}
-		secrets = c.credential.show(string(secret), header, values)
+		hide = httpout.Hider(hiddenSecret, c.credential.show(string(secret), header, values)...)
 	}
 	target.RawQuery = values.Encode()
 	ctx, cancel := context.WithTimeout(ctx, c.within())
@@ -179,51 +178,46 @@ func (s *Service) exchange(ctx context.Context, c *call) (answered, error) {
 	if err != nil {
 		return answered{}, unanswered{httpout.ReasonOf(err)}
 	}
-	return answered{response.Status, readAnswer(response, secrets)}, nil
+	return answered{response.Status, readAnswer(response, hide)}, nil
 }
 
-// show puts the secret where its type says, and returns every form in which an answer could repeat it.
+// hiddenSecret stands for a secret in what is kept of an answer.
+const hiddenSecret = "[secret]"
+
+// show puts the secret where its type says, and returns what an answer must not repeat.
 func (c *Credential) show(secret string, header http.Header, values url.Values) []string {
 	for name, value := range c.Settings.DefaultHeaders {
 		if header.Get(name) == "" {
 			header.Set(name, value)
 		}
 	}
-	forms := []string{secret, url.QueryEscape(secret), url.PathEscape(secret)}
+	secrets := []string{secret}
 	switch c.Type {
 	case bearer:
 		header.Set("Authorization", "Bearer "+secret)
 	case basic:
 		pair := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + secret))
 		header.Set("Authorization", "Basic "+pair)
-		forms = append(forms, pair)
+		secrets = append(secrets, pair)
 	case headerType:
 		header.Set(c.HeaderName, secret)
 	case query:
 		values.Set(c.HeaderName, secret)
 	}
-	return forms
+	return secrets
 }
 
 // readAnswer returns what is kept of an answer: its status and body, cut to size, without what must not be seen.
-func readAnswer(response *httpout.Response, secrets []string) map[string]any {
-	body := response.Body
+func readAnswer(response *httpout.Response, hide *strings.Replacer) map[string]any {
 	output := map[string]any{"status_code": response.Status}
 	var value any
-	if len(body) <= maxOutput && json.Valid(body) && decodeExactly(body, &value) == nil {
-		output["body"] = withoutSecrets(value, secrets)
+	if raw := response.Body; len(raw) <= maxOutput && json.Valid(raw) && decodeExactly(raw, &value) == nil {
+		output["body"] = withoutSecrets(value, hide)
 		return output
 	}
-	for _, secret := range secrets {
-		escaped, err := json.Marshal(secret)
-		if err == nil {
-			body = bytes.ReplaceAll(body, bytes.Trim(escaped, `"`), []byte("[secret]"))
-		}
-		body = bytes.ReplaceAll(body, []byte(strings.ReplaceAll(secret, "/", `\/`)), []byte("[secret]"))
-		body = bytes.ReplaceAll(body, []byte(secret), []byte("[secret]"))
-	}
+	body := hide.Replace(string(response.Body))
 	cut := min(len(body), maxOutput)
-	output["body"] = strings.ReplaceAll(strings.ToValidUTF8(string(body[:cut]), "�"), "\x00", "")
+	output["body"] = strings.ReplaceAll(strings.ToValidUTF8(body[:cut], "�"), "\x00", "")
 	if cut < len(body) || response.Truncated {
 		output["truncated"] = true
 	}
@@ -231,26 +225,23 @@ func readAnswer(response *httpout.Response, secrets []string) map[string]any {
 }
 
 // withoutSecrets cuts secrets out of JSON that has been read: as text it could spell them in many ways, a\/b for a/b among them.
-func withoutSecrets(value any, secrets []string) any {
+func withoutSecrets(value any, hide *strings.Replacer) any {
 	switch value := value.(type) {
 	case string:
-		for _, secret := range secrets {
-			value = strings.ReplaceAll(value, secret, "[secret]")
-		}
-		return value
+		return hide.Replace(value)
 	case json.Number:
-		if slices.Contains(secrets, value.String()) {
-			return "[secret]"
+		if hide.Replace(value.String()) == hiddenSecret {
+			return hiddenSecret
 		}
 	case []any:
 		for i, child := range value {
-			value[i] = withoutSecrets(child, secrets)
+			value[i] = withoutSecrets(child, hide)
 		}
 	case map[string]any:
 		clean := make(map[string]any, len(value))
 		for key, child := range value {
-			name, _ := withoutSecrets(key, secrets).(string)
-			clean[name] = withoutSecrets(child, secrets)
+			name, _ := withoutSecrets(key, hide).(string)
+			clean[name] = withoutSecrets(child, hide)
 		}
 		return clean
 	}

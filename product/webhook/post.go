@@ -5,8 +5,6 @@ import (
 	"errors"
 	"maps"
 	"net/http"
-	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -75,8 +73,8 @@ func (s *Service) post(ctx context.Context, j job) outcome {
 	return o
 }
 
-func (s *Service) send(ctx context.Context, target string, header http.Header, body string) (*httpout.Response, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, target, strings.NewReader(body))
+func (s *Service) send(ctx context.Context, url string, header http.Header, body string) (*httpout.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
@@ -157,24 +155,18 @@ func shownHeader(header http.Header, secrets map[string]string) map[string]strin
 // leastSecret is how long a value is that is worth hiding: shorter ones are in every text.
 const leastSecret = 6
 
-// hider cuts the values of the customer's own headers out of an answer: nobody is shown them, and servers like to repeat what they got.
-func hider(secrets map[string]string) *strings.Replacer {
-	var forms []string
-	for _, value := range secrets {
+// hider cuts the values of the customer's own headers out of an answer: nobody is shown them.
+func hider(headers map[string]string) *strings.Replacer {
+	var secrets []string
+	for _, value := range headers {
 		_, bare, _ := strings.Cut(value, " ") // that of Bearer and the like
 		for _, secret := range []string{value, bare} {
 			if len(secret) >= leastSecret {
-				quoted := strconv.Quote(secret)
-				forms = append(forms, secret, quoted[1:len(quoted)-1], strings.ReplaceAll(secret, "/", `\/`), url.QueryEscape(secret))
+				secrets = append(secrets, secret)
 			}
 		}
 	}
-	slices.SortFunc(forms, func(a, b string) int { return len(b) - len(a) })
-	pairs := make([]string, 0, 2*len(forms))
-	for _, form := range forms {
-		pairs = append(pairs, form, hiddenValue)
-	}
-	return strings.NewReplacer(pairs...)
+	return httpout.Hider(hiddenValue, secrets...)
 }
 
 // bounded returns the first value of each header of an answer, as many as may be kept.
