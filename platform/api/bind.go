@@ -95,7 +95,9 @@ func (b *binding) bind(request any, in input) error {
 		case "query":
 			values = in.query[field.name]
 		case "header":
-			values = in.header.Values(field.name)
+			if values = in.header.Values(field.name); len(values) > 1 { // the same as one line with commas (RFC 9110, 5.3)
+				values = []string{strings.Join(values, ", ")}
+			}
 		}
 		if len(values) == 0 {
 			continue

@@ -1,7 +1,10 @@
 package email_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -40,6 +43,24 @@ func TestSameKeyAndBodyIsAnsweredWithTheFirstEmail(t *testing.T) {
 			t.Errorf("%d emails stored", n)
 		}
 	})
+}
+
+func TestTwoKeysInOneRequestAreRefused(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	body, err := json.Marshal(letter(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := httptest.NewRequest(http.MethodPost, "/v1/emails", bytes.NewReader(body))
+	r.Header = http.Header{"Authorization": {"Bearer " + in.Key}, "Content-Type": {"application/json"}, "Idempotency-Key": {"order:1234", "order:5678"}}
+	w := httptest.NewRecorder()
+
+	in.App.API.ServeHTTP(w, r)
+
+	if w.Code != http.StatusBadRequest || !strings.Contains(w.Body.String(), "\"idempotency_key\"") {
+		t.Errorf("%d %s", w.Code, w.Body)
+	}
 }
 
 func TestWhatATestKeySentDoesNotAnswerForALiveOne(t *testing.T) {
