@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -298,7 +299,11 @@ func blockedExtension(name string) (string, bool) {
 // its end, older programs take letters for those that look alike and do not see others, and a part may hide behind a semicolon.
 func extensions(name string) []string {
 	var found []string
-	for _, form := range []string{name, message.DecodeHeader(name)} {
+	forms := []string{name, message.DecodeHeader(name)}
+	if plain, err := url.PathUnescape(name); err == nil {
+		forms = append(forms, plain)
+	}
+	for _, form := range forms {
 		form = strings.Map(func(r rune) rune {
 			if unicode.Is(unicode.Cf, r) {
 				return -1

@@ -146,7 +146,7 @@ func TestFilesThatRunWhenTheyAreOpenedAreRefused(t *testing.T) {
 		{"report.zip", archiveOf(t, "readme.txt", "folder/setup.EXE")}, {"report.docx", archiveOf(t, "x.js")},
 		{"report.zip", "anything" + archiveOf(t, "x.exe")}, {"report.zip", archiveOf(t, "x.e\u200bxe")},
 		{"x.exe\u200b", harmless}, {"x.ex\u00ade", harmless}, {"x．ｅｘｅ", harmless}, {"x.exe::$DATA", harmless}, {"x.exe'", harmless},
-		{"=?utf-8?q?x=2Eexe?=", harmless},
+		{"=?utf-8?q?x=2Eexe?=", harmless}, {"x%2Eexe", harmless}, {"x.%65xe", harmless},
 	} {
 		answer := send(in, attached(fields{"filename": c.filename, "content": base64Of(c.content)}))
 		if answer.Status != http.StatusBadRequest || problems(answer)["attachments[0].filename"] == "" {

@@ -222,6 +222,9 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 			return api.Invalid("attachments", "The name of a file must not contain control characters.")
 		}
 	}
+	if p.Type == "message/partial" || p.Type == "message/external-body" {
+		return api.Invalid("attachments", fmt.Sprintf("A part of type %s is not allowed: what the recipient gets is not in the message.", p.Type))
+	}
 	counted := &countingReader{from: body, left: min(maxFileBytes, maxFilesBytes-found.total)}
 	var err error
 	if p.Type == "message/rfc822" || p.Type == "message/global" {
