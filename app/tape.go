@@ -78,8 +78,12 @@ func (a *App) notePost(p webhook.Posted) {
 
 // noteSubmission notes a message that came over SMTP in the log.
 func (a *App) noteSubmission(s submission.Submitted) {
+	recipients := "1 recipient"
+	if s.Recipients != 1 {
+		recipients = fmt.Sprintf("%d recipients", s.Recipients)
+	}
 	e := logs.Entry{Workspace: s.Caller.Workspace, Kind: logs.Submission, Level: logs.Info, CreatedAt: s.At, Took: s.Took, KeyID: s.Caller.KeyID, Email: string(s.Email),
-		Status: "accepted", Message: strings.TrimSpace(fmt.Sprintf("Message to %d recipients: %s", s.Recipients, s.Reply))}
+		Status: "accepted", Message: strings.TrimSpace(fmt.Sprintf("Message to %s: %s", recipients, s.Reply))}
 	if s.From.IsValid() {
 		e.Details.IP = s.From.String()
 	}

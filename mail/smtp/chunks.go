@@ -109,12 +109,12 @@ type chunkReader struct {
 	instead   string // the command by which it did, still to be carried out
 }
 
-// Read returns the next bytes of the message, io.EOF at its end, ErrRefused when it will not be taken.
+// Read returns the next bytes of the message, io.EOF at its end, a RefusedError when it will not be taken.
 func (r *chunkReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
 		switch {
 		case r.refusal != nil:
-			return 0, ErrRefused
+			return 0, &RefusedError{r.refusal}
 		case r.failure != nil:
 			return 0, r.failure
 		case r.abandoned:

@@ -7,9 +7,11 @@ import (
 	"io"
 )
 
-// ErrRefused is what reading a message ends with when the server will not take it: it is too large, or holds a bare CR,
-// a bare LF, a NUL or an endless line. The server tells the client which.
-var ErrRefused = errors.New("message refused by the server")
+// RefusedError is what reading a message ends with when the server will not take it: it is too large, or holds a bare CR,
+// a bare LF, a NUL or an endless line. The server tells the client so, whatever the session says.
+type RefusedError struct{ Reply *Reply }
+
+func (e *RefusedError) Error() string { return "message refused: " + e.Reply.String() }
 
 var errDrainedEnough = errors.New("end of refused message not found")
 
@@ -36,7 +38,7 @@ type dataReader struct {
 	failure error  // the connection failed, or the end was not found
 }
 
-// Read returns the next bytes of the message, io.EOF at its end, ErrRefused when it will not be taken.
+// Read returns the next bytes of the message, io.EOF at its end, a RefusedError when it will not be taken.
 func (d *dataReader) Read(p []byte) (int, error) {
 	n := 0
 	for n < len(p) {
@@ -74,7 +76,7 @@ func (d *dataReader) next() error {
 	switch {
 	case d.refusal != nil:
 		d.rest = nil
-		return ErrRefused
+		return &RefusedError{d.refusal}
 	case d.failure != nil:
 		return d.failure
 	case d.ended:

@@ -181,3 +181,19 @@ func TestMailOverSMTPIsOnTheTape(t *testing.T) {
 		}
 	})
 }
+
+func TestTheTapeSaysWhatASenderWasToldAboutAMessageThatCannotBe(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		w := begin(t, submitter(t, in))
+		write(t, w, "From: hello@acme.test\r\nTo: ann@example.net\r\nSubject: Nothing\r\n\r\nHi\x00\r\n")
+		if told := w.Close(); told == nil || !strings.Contains(told.Error(), "5.6.0 NUL in message") {
+			t.Fatalf("told %v", told)
+		}
+		settle(t, in)
+		refused := list(t, in, "kind=smtp_submission&level=warning")
+		if len(refused) != 1 || refused[0]["message"] != "Message to 1 recipient: 550 5.6.0 NUL in message" {
+			t.Errorf("the tape says %v", refused)
+		}
+	})
+}

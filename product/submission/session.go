@@ -111,6 +111,8 @@ func (s *session) Data(ctx context.Context, r io.Reader) *smtp.Reply {
 	switch {
 	case message.refused != nil:
 		reply = s.refuseKey(message.refused)
+	case message.broken != nil:
+		reply = replyUnread(message.broken)
 	case err != nil:
 		reply = s.service.replyTo(err)
 	}
@@ -119,16 +121,30 @@ func (s *session) Data(ctx context.Context, r io.Reader) *smtp.Reply {
 	return reply
 }
 
+// replyUnread is what becomes of a message that did not come to its end. The server has its own words for it, if anybody still listens.
+func replyUnread(err error) *smtp.Reply {
+	var refused *smtp.RefusedError
+	if errors.As(err, &refused) {
+		return refused.Reply
+	}
+	return smtp.NewReply(451, "4.4.2", "The connection ended before the message did")
+}
+
 // lastLook is a message at whose end something is looked at once more: its key may have been revoked while it came, which can take long.
 type lastLook struct {
 	io.Reader
 	look    func() error
 	refused error
+	broken  error
 }
 
 func (l *lastLook) Read(p []byte) (int, error) {
 	n, err := l.Reader.Read(p)
-	if errors.Is(err, io.EOF) && l.refused == nil {
+	switch {
+	case err == nil:
+	case !errors.Is(err, io.EOF):
+		l.broken = err
+	case l.refused == nil:
 		l.refused = l.look()
 	}
 	if l.refused != nil {
