@@ -125,7 +125,7 @@ func (st stream) Stream(ctx context.Context, out io.Writer) error {
 // write sends the events that have come.
 func (st stream) write(ctx context.Context, out io.Writer) (more bool, err error) {
 	var events []event.Event
-	var bodies [][]byte
+	var bodies []string
 	horizon, err := st.service.db.Horizon(ctx)
 	if err != nil {
 		return false, err
@@ -141,7 +141,7 @@ func (st stream) write(ctx context.Context, out io.Writer) (more bool, err error
 			if err != nil {
 				return err
 			}
-			bodies = append(bodies, newEnvelope(e, external).write())
+			bodies = append(bodies, shownTo(&st.hears, e.Type, string(newEnvelope(e, external).write())))
 		}
 		return nil
 	})

@@ -13,6 +13,7 @@ import (
 
 	"postrider/app/apptest"
 	"postrider/platform/db"
+	"postrider/platform/event"
 	"postrider/product/apikey"
 	"postrider/product/plan"
 )
@@ -252,4 +253,20 @@ func TestAWorkspaceHasSoManyStreamsOpen(t *testing.T) {
 		t.Errorf("%d %s", answer.Status, answer.Raw)
 	}
 	listen(t, in, stranger, "", "")
+}
+
+func TestAStreamTellsOfReceivedMailWithoutItsTexts(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.webhook("https://app.example.com/hooks", []string{"email.received"}, fields{"include_body": true})
+		l := listen(t, h.Installation, h.Key, "", "")
+
+		h.happen("email.received", 1, func(e *event.Event) {
+			e.Data = json.RawMessage(`{"subject":"Hi","html":"<p>secret</p>","text":"secret"}`)
+		})
+
+		if got := l.expect("email.received").data; !strings.Contains(got, `"subject":"Hi"`) || strings.Contains(got, "secret") {
+			t.Errorf("heard %s", got)
+		}
+	})
 }
