@@ -80,6 +80,41 @@ func TestAnEndpointOfADeadNodeIsTakenOverWhenItsLeaseEnds(t *testing.T) {
 	})
 }
 
+func TestANodeWhoseEndpointWasTakenOverSendsItNothingMore(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 3)
+		h.follow()
+		for len(server.requests()) == 0 { // the first is on its way when the node is held up; another one waits behind it
+			if _, err := h.App.Webhooks.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other := h.restart(otherNode)
+		h.Clock.Advance(31 * time.Second)
+		for _, w := range other.Workers() {
+			if w.Name == "webhook leases" {
+				h.Finish(w.Step)
+			}
+		}
+		h.Finish(other.Step)
+		if got := len(server.requests()); got != 4 {
+			t.Fatalf("%d requests: the other node did not take the endpoint over", got)
+		}
+
+		h.Finish(h.App.Webhooks.Step) // it goes on
+
+		if got := len(server.requests()); got != 4 {
+			t.Errorf("%d requests for 3 events, of which one was on its way", got)
+		}
+		if got := h.statuses(); got != "[delivered:3]" {
+			t.Errorf("deliveries %s", got)
+		}
+	})
+}
+
 func TestAnEndpointThatTakesItsTimeStaysWithItsNode(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {

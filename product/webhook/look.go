@@ -15,9 +15,17 @@ func (s *Service) settleAndLook(tx *db.Tx, outcomes []outcome, looks []look) ([]
 	if err := s.settle(tx, outcomes, endpoints); err != nil {
 		return nil, err
 	}
+	ours, err := s.ours(tx, looks)
+	if err != nil {
+		return nil, err
+	}
 	lines := make([]seen, len(looks))
 	var events []string
 	for i, l := range looks {
+		if !ours[l.id] {
+			lines[i] = seen{id: l.id, doubts: l.doubts, left: l.resting}
+			continue
+		}
 		if lines[i], err = s.look(tx, l, endpoints[l.id]); err != nil {
 			return nil, err
 		}
@@ -67,6 +75,23 @@ func (s *Service) lockAll(tx *db.Tx, outcomes []outcome, looks []look) (map[ID]*
 		endpoints[e.ID] = &e
 	}
 	return endpoints, nil
+}
+
+// ours tells which lines this process still has. It may have been held up for longer than a lease, and another has them by now.
+func (s *Service) ours(tx *db.Tx, looks []look) (map[ID]bool, error) {
+	if len(looks) == 0 {
+		return nil, nil
+	}
+	items := make([]queue.Item, len(looks))
+	for i, l := range looks {
+		items[i] = l.item
+	}
+	held, err := queue.Hold(tx, s.holder.Name, items)
+	ours := make(map[ID]bool, len(held))
+	for _, item := range held {
+		ours[ID(item.ID)] = true
+	}
+	return ours, err
 }
 
 // look loads what is due for a line, or gives it back if there is nothing left to do.
