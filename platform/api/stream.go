@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -34,9 +35,11 @@ func (x *exchange) stream(answer Streamed) {
 		return
 	}
 	ctx, done := context.WithCancel(x.r.Context())
+	var watching sync.WaitGroup
+	defer watching.Wait() // it asks the database, which is closed after the last answer
 	defer done()
 	defer context.AfterFunc(x.server.stopping, done)()
-	go x.watch(ctx, done)
+	watching.Go(func() { x.watch(ctx, done) })
 	_ = answer.Stream(ctx, out) // the reader has gone, or we are about to
 }
 
@@ -53,7 +56,7 @@ func (x *exchange) watch(ctx context.Context, end func()) {
 			return
 		case <-due:
 		}
-		again := &exchange{server: x.server, w: x.w, r: x.r, endpoint: x.endpoint, caller: Caller{IP: x.caller.IP}}
+		again := &exchange{server: x.server, w: x.w, r: x.r.WithContext(ctx), endpoint: x.endpoint, caller: Caller{IP: x.caller.IP}}
 		// What is told follows from the rights it began with, so a change of them ends it, too; the reader comes back with the new ones.
 		if again.authenticate() != nil || again.authorise() != nil || !slices.Equal(again.caller.Scopes, x.caller.Scopes) {
 			end()

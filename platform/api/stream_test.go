@@ -125,6 +125,50 @@ func TestAStreamEndsWhenItsKeyIsRevokedOrItsRightsChange(t *testing.T) {
 	}
 }
 
+// ponderous knows everybody at once, and is in doubt about whoever comes again until they have gone.
+type ponderous struct {
+	questions *atomic.Int64
+	doubtful  chan struct{}
+	sure      chan struct{}
+}
+
+func (p ponderous) CheckKey(ctx context.Context, _ string, _ netip.Addr) (api.Principal, error) {
+	if p.questions.Add(1) > 1 {
+		close(p.doubtful)
+		<-ctx.Done()
+		close(p.sure)
+	}
+	return api.Principal{Workspace: "w1", KeyID: "k1"}, ctx.Err()
+}
+
+func (ponderous) Forget(string) {}
+
+func TestNothingIsAskedAnyMoreAboutAStreamThatHasEnded(t *testing.T) {
+	t.Parallel()
+	clock, keys := wrist{due: make(chan time.Time)}, ponderous{&atomic.Int64{}, make(chan struct{}), make(chan struct{})}
+	w := world.New(slog.New(slog.DiscardHandler))
+	w.Clock = clock
+	h := api.NewServer(api.Config{World: w, Keys: keys, Rates: func(string, api.Bucket) limit.Rate { return plenty }},
+		[]api.Route{{Method: http.MethodGet, Path: "/stream", Bucket: api.BucketRead,
+			Handler: api.Handle(func(context.Context, api.Caller, api.None) (ticker, error) { return ticker{make(chan struct{})}, nil })}})
+	ask := httptest.NewRequest(http.MethodGet, "/v1/stream", nil)
+	ask.Header.Set("Authorization", "Bearer all")
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		h.ServeHTTP(httptest.NewRecorder(), ask)
+	}()
+	clock.due <- time.Time{}
+	<-keys.doubtful
+	h.EndStreams()
+	<-served
+	select {
+	case <-keys.sure:
+	default:
+		t.Error("the stream has ended, and its key is still looked up")
+	}
+}
+
 // half is a file that breaks in the middle.
 type half struct{}
 
