@@ -56,13 +56,18 @@ func checkAmount(body []byte, maxValues int) error {
 	return nil
 }
 
-// isFile tells whether names lead to the bytes of a file, which some programs write as a list of numbers: it is read without a value for each.
+// filePaths lead to the bytes of a file, which some programs write as a list of numbers: it is read without a value for each.
+var filePaths = []string{
+	"attachments.content", "attachments.content.data",
+	"emails.attachments.content", "emails.attachments.content.data",
+}
+
+// isFile tells whether names lead to the bytes of a file.
 func isFile(names [][]byte) bool {
 	if len(names) > 4 {
 		return false
 	}
-	path := string(bytes.Join(names, []byte(".")))
-	return slices.Contains([]string{"attachments.content", "attachments.content.data", "emails.attachments.content", "emails.attachments.content.data"}, path)
+	return slices.Contains(filePaths, string(bytes.Join(names, []byte("."))))
 }
 
 // measureNumbers returns how long the list of numbers is that raw begins with, and how many commas it has; 0 if it has anything else in it.

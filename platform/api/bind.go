@@ -123,7 +123,7 @@ func (b *binding) bind(request any, in input) error {
 	if b.body == nil {
 		return nil
 	}
-	return decodeBody(in.body, target.FieldByIndex(b.body).Addr().Interface())
+	return Decode(in.body, target.FieldByIndex(b.body).Addr().Interface())
 }
 
 // listName is the path of a list and all that it is filtered and ordered by.
@@ -203,11 +203,8 @@ func setField(field reflect.Value, values []string) string {
 	return ""
 }
 
-// Decode reads the JSON of one thing among others, with the errors of a body.
-func Decode(raw []byte, target any) error { return decodeBody(raw, target) }
-
-// decodeBody reads JSON into target. No body is an empty object: SDKs send a content type without one.
-func decodeBody(body []byte, target any) error {
+// Decode reads the JSON of a body, or of one thing in it, into target. No body is an empty object: SDKs send a content type without one.
+func Decode(body []byte, target any) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		body = []byte("{}")
 	}
@@ -226,7 +223,7 @@ func decodeBody(body []byte, target any) error {
 	}
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) {
-		switch text := syntax.Error(); {
+		switch text := syntax.Error(); { // the decoder tells these apart by nothing else
 		case strings.Contains(text, "after top-level value"):
 			return Invalid("_body", "Must be a single JSON value.")
 		case strings.Contains(text, "unexpected end"):
@@ -255,8 +252,8 @@ func blame(raw []byte, t reflect.Type) string {
 
 // findWrong goes down to the innermost value that cannot be read into its type. The path is like attachments[0].content.
 func findWrong(raw []byte, t reflect.Type, path string, depth int) string {
-	if optional, ok := reflect.Zero(t).Interface().(interface{ of() reflect.Type }); ok {
-		return findWrong(raw, optional.of(), path, depth)
+	if value, ok := optionalValue(t); ok {
+		return findWrong(raw, value, path, depth)
 	}
 	if depth == 0 || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return path

@@ -26,10 +26,7 @@ const (
 // thousand files, and a body that turns out to be too large has cost nothing.
 func (x *exchange) readBody() (body []byte, release func(), err error) {
 	release = func() {}
-	maxBody := x.endpoint.MaxBody
-	if maxBody == 0 {
-		maxBody = DefaultMaxBody
-	}
+	maxBody := cmp.Or(x.endpoint.MaxBody, DefaultMaxBody)
 	switch {
 	case x.r.ContentLength > maxBody:
 		return nil, release, ErrTooLarge.With("max_bytes", maxBody)
@@ -132,7 +129,11 @@ func newSpool(dir string, budget *semaphore.Weighted) (*spool, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &spool{File: file, budget: budget}, os.Remove(file.Name())
+	if err := os.Remove(file.Name()); err != nil {
+		file.Close()
+		return nil, err
+	}
+	return &spool{File: file, budget: budget}, nil
 }
 
 // Write fails when all bodies together would need too much room.

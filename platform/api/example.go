@@ -38,25 +38,14 @@ func exampleOf(t reflect.Type, text string) (any, bool) {
 // bare takes pointers and Optional off a type.
 func bare(t reflect.Type) reflect.Type {
 	for {
-		value, wrapped := t, false
-		if t.Kind() == reflect.Pointer {
-			value, wrapped = t.Elem(), true
-		} else if field, ok := optionalValue(t); ok {
-			value, wrapped = field, true
-		}
-		if !wrapped {
+		if value, ok := optionalValue(t); ok {
+			t = value
+		} else if t.Kind() == reflect.Pointer {
+			t = t.Elem()
+		} else {
 			return t
 		}
-		t = value
 	}
-}
-
-func optionalValue(t reflect.Type) (reflect.Type, bool) {
-	if t.Kind() != reflect.Struct || !strings.HasPrefix(t.Name(), "Optional[") {
-		return nil, false
-	}
-	value, ok := t.FieldByName("Value")
-	return value.Type, ok
 }
 
 // exampleMoment is the time in all examples.

@@ -80,7 +80,7 @@ func FuzzBodiesAreReadOrBlamed(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var body fuzzBody
-		err := decodeBody(raw, &body)
+		err := Decode(raw, &body)
 		if err == nil {
 			return
 		}

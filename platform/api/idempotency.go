@@ -147,6 +147,9 @@ func withoutNumbers(body []byte) []byte {
 			copied = i + 1
 		}
 	}
+	if copied == 0 {
+		return body
+	}
 	return append(short, body[copied:]...)
 }
 

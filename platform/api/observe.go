@@ -42,8 +42,8 @@ func (x *exchange) observe(started time.Time, took time.Duration) {
 	if x.server.config.Observe == nil || x.status == 0 {
 		return
 	}
-	f := Finished{At: started, Took: took, Caller: x.caller, Method: x.r.Method, Path: strings.TrimPrefix(x.path(), "/v1"), Values: x.named, Status: x.status,
-		BodyBytes: len(x.received), endpoint: x.endpoint}
+	f := Finished{At: started, Took: took, Caller: x.caller, Method: x.r.Method, Path: strings.TrimPrefix(x.path(), "/v1"),
+		Values: x.named, Status: x.status, BodyBytes: len(x.received), endpoint: x.endpoint}
 	if len(x.received) <= maxObserved {
 		f.Body = x.received
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"maps"
 	"net/http"
 	"reflect"
@@ -29,16 +30,14 @@ func parametersOf(types *schemas, route Route) []map[string]any {
 }
 
 // commonErrors can happen on every route that asks who calls.
-var commonErrors = []*Error{ErrValidation, ErrMissingKey, ErrInvalidKey, ErrKeyExpired, ErrScope, ErrIP, ErrSuspended, ErrRateLimit, ErrInternal, ErrUnavailable}
+var commonErrors = []*Error{ErrValidation, ErrMissingKey, ErrInvalidKey, ErrKeyExpired, ErrScope, ErrIP, ErrSuspended, ErrRateLimit,
+	ErrInternal, ErrUnavailable}
 
 func responses(types *schemas, route Route) map[string]any {
-	success := route.Success
-	if success == 0 {
-		success = http.StatusOK
-	}
+	success := cmp.Or(route.Success, http.StatusOK)
 	all := map[string]any{}
 	codes := map[int][]string{}
-	for _, e := range append(append([]*Error{}, commonErrors...), route.Errors...) {
+	for _, e := range slices.Concat(commonErrors, route.Errors) {
 		if route.Access == Public && (e.Status == http.StatusUnauthorized || e.Status == http.StatusForbidden) {
 			continue
 		}

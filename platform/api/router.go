@@ -95,11 +95,4 @@ func (e *endpoint) values(found []string) (map[string]string, bool) {
 	return named, true
 }
 
-func allowed(methods map[string]*endpoint) string {
-	names := make([]string, 0, len(methods))
-	for name := range methods {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
-}
+func allowed(methods map[string]*endpoint) string { return strings.Join(sortedKeys(methods), ", ") }

@@ -133,8 +133,8 @@ func (s *schemas) nullable(t reflect.Type) schema {
 }
 
 func (s *schemas) ofStruct(t reflect.Type) schema {
-	if value, ok := t.FieldByName("Value"); ok && strings.HasPrefix(t.Name(), "Optional[") {
-		return s.nullable(value.Type) // null clears
+	if value, ok := optionalValue(t); ok {
+		return s.nullable(value) // null clears
 	}
 	name := schemaName(t)
 	if name == "" {

@@ -13,6 +13,7 @@ import (
 	"net/netip"
 	"regexp"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -87,7 +88,7 @@ func NewServer(config Config, routes []Route) *Server {
 		s.config.Cursors = newOwnCursors(config.World)
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.routes = append(routes, s.ownRoutes()...)
+	s.routes = slices.Concat(routes, s.ownRoutes())
 	for _, route := range s.routes {
 		s.root.add(route)
 	}
@@ -244,10 +245,7 @@ type Shown interface {
 type rawJSON []byte
 
 func (x *exchange) answer(answer any) {
-	status := x.endpoint.Success
-	if status == 0 {
-		status = http.StatusOK
-	}
+	status := cmp.Or(x.endpoint.Success, http.StatusOK)
 	if s, ok := answer.(Statused); ok && s.Status() != 0 {
 		status = s.Status()
 	}
@@ -389,10 +387,5 @@ func (s *Server) clientIP(r *http.Request) netip.Addr {
 }
 
 func (s *Server) trusted(ip netip.Addr) bool {
-	for _, network := range s.config.TrustedProxies {
-		if network.Contains(ip) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.config.TrustedProxies, containing(ip))
 }

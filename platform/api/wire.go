@@ -95,6 +95,18 @@ func (o *Optional[T]) UnmarshalJSON(raw []byte) error {
 // of is the type of the value.
 func (Optional[T]) of() reflect.Type { return reflect.TypeFor[T]() }
 
+// optionalValue returns the type of the value of an Optional; ok is false for every other type.
+func optionalValue(t reflect.Type) (value reflect.Type, ok bool) {
+	if t.Kind() != reflect.Struct {
+		return nil, false
+	}
+	optional, ok := reflect.Zero(t).Interface().(interface{ of() reflect.Type })
+	if !ok {
+		return nil, false
+	}
+	return optional.of(), true
+}
+
 // Or returns the value, or otherwise if none was sent.
 func (o Optional[T]) Or(otherwise T) T {
 	if o.Set {
