@@ -150,35 +150,40 @@ func TestTheAddressOfACallerIsWhatTrustedProxiesSaw(t *testing.T) {
 	}
 }
 
-// changing is a key whose plan was changed a moment ago, which only who asks anew finds out.
-type changing struct {
-	faces
-	plan *string
+// changing is a key that was changed a moment ago, which only who asks anew finds out.
+type changing struct{ now, later api.Principal }
+
+func (c *changing) CheckKey(context.Context, string, netip.Addr) (api.Principal, error) {
+	return c.now, nil
 }
 
-func (c changing) CheckKey(context.Context, string, netip.Addr) (api.Principal, error) {
-	return api.Principal{Workspace: "w1", KeyID: "k1", Plan: *c.plan}, nil
-}
-
-func (c changing) Forget(string) {
-	if *c.plan == "free" {
-		*c.plan = "pro"
-	}
-}
+func (c *changing) Forget(string) { c.now = c.later }
 
 func TestAnUpgradeActsOnTheVeryNextRequest(t *testing.T) {
 	t.Parallel()
-	for plan, want := range map[string]struct{ status, asked int }{"free": {200, 2}, "small": {402, 1}} {
-		asked := 0
-		h := newServer(api.Config{Keys: changing{plan: &plan}}, api.Route{Method: "GET", Path: "/things", Bucket: api.BucketRead,
+	free := api.Principal{Workspace: "w1", KeyID: "k1", Plan: "free", Scopes: []api.Scope{"email:read"}}
+	for name, c := range map[string]struct {
+		change        func(*api.Principal)
+		status, asked int
+	}{
+		"the plan is another":   {func(p *api.Principal) { p.Plan = "pro" }, 200, 2},
+		"nothing has changed":   {func(*api.Principal) {}, 402, 1},
+		"a right was taken too": {func(p *api.Principal) { p.Plan, p.Scopes = "pro", nil }, 402, 1},
+		"it has other networks": {func(p *api.Principal) {
+			p.Plan, p.Networks = "pro", []netip.Prefix{netip.MustParsePrefix("198.51.100.0/24")}
+		}, 402, 1},
+	} {
+		asked, later := 0, free
+		c.change(&later)
+		h := newServer(api.Config{Keys: &changing{free, later}}, api.Route{Method: "GET", Path: "/things", Scope: "email:read", Bucket: api.BucketRead,
 			Handler: api.Handle(func(_ context.Context, c api.Caller, _ api.None) (echo, error) {
 				if asked++; c.Plan != "pro" {
 					return echo{}, api.NewError(http.StatusPaymentRequired, "quota", "quota", "Too many.")
 				}
 				return echo{}, nil
 			})})
-		if got := ask(h, request{path: "/v1/things", header: bearer("any")}); got.Code != want.status || asked != want.asked {
-			t.Errorf("%s: %d, asked %d times; want %+v", plan, got.Code, asked, want)
+		if got := ask(h, request{path: "/v1/things", header: bearer("any")}); got.Code != c.status || asked != c.asked {
+			t.Errorf("%s: %d, asked %d times; want %d, %d", name, got.Code, asked, c.status, c.asked)
 		}
 	}
 }

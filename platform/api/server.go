@@ -218,12 +218,12 @@ func (x *exchange) upgraded(err error) bool {
 	}
 	_, key, _ := strings.Cut(x.r.Header.Get("Authorization"), " ")
 	x.server.config.Keys.Forget(key)
-	fresh, err := x.server.config.Keys.CheckKey(x.r.Context(), key, x.caller.IP)
+	fresh, err := x.server.CheckKey(x.r.Context(), key, x.caller.IP)
 	if err != nil || fresh.Plan == x.caller.Plan {
 		return false
 	}
 	x.caller.Principal = fresh
-	return true
+	return x.authorise() == nil // the key may have lost rights since, too
 }
 
 func (x *exchange) log(log *slog.Logger, took time.Duration) {
