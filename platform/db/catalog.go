@@ -71,8 +71,10 @@ var postgresCatalog = catalog{
 	last: `
 		SELECT last_value FROM pg_sequences
 		WHERE last_value IS NOT NULL AND (quote_ident(schemaname) || '.' || quote_ident(sequencename)) = pg_get_serial_sequence('TABLE', 'COLUMN')`,
-	setLast:   []string{`SELECT setval(pg_get_serial_sequence('TABLE', 'COLUMN'), $1)`},
-	others:    `SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = '` + applicationName + `' AND pid <> pg_backend_pid()`,
+	setLast: []string{`SELECT setval(pg_get_serial_sequence('TABLE', 'COLUMN'), $1)`},
+	others: `
+		SELECT COUNT(*) FROM pg_stat_activity
+		WHERE datname = current_database() AND application_name = '` + applicationName + `' AND pid <> pg_backend_pid()`,
 	unhurried: `SET LOCAL statement_timeout = 0`,
 	next:      `SELECT pg_snapshot_xmax(pg_current_snapshot())::text::bigint`,
 	clock:     `SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint`,
@@ -88,7 +90,7 @@ func (tx *Tx) Tables() ([]Table, error) {
 		var c column
 		err := s.Scan(&c.table, &c.name, &c.key, &c.counted, &c.truth, &c.word)
 		return c, err
-	}, tx.db.tables.catalog.tables)
+	}, tx.db.dialect.catalog.tables)
 	if err != nil {
 		return nil, err
 	}
@@ -113,8 +115,8 @@ func (tx *Tx) Tables() ([]Table, error) {
 			for n := int64(1); keys[n] != ""; n++ {
 				t.Key = append(t.Key, keys[n])
 			}
-			if tx.db.tables.catalog.key != nil {
-				t.Key = tx.db.tables.catalog.key
+			if tx.db.dialect.catalog.key != nil {
+				t.Key = tx.db.dialect.catalog.key
 			}
 		}
 	}
@@ -123,7 +125,7 @@ func (tx *Tx) Tables() ([]Table, error) {
 
 // LastNumber returns the last number that was given out in the numbered column of the table, 0 if none was.
 func (tx *Tx) LastNumber(t Table) (int64, error) {
-	last, err := One(tx, Value[int64], t.in(tx.db.tables.catalog.last))
+	last, err := One(tx, Value[int64], t.in(tx.db.dialect.catalog.last))
 	if errors.Is(err, ErrNotFound) {
 		return 0, nil
 	}
@@ -135,9 +137,9 @@ func (tx *Tx) SetLastNumber(t Table, last int64) error {
 	if last == 0 {
 		return nil
 	}
-	for i, statement := range tx.db.tables.catalog.setLast {
+	for i, statement := range tx.db.dialect.catalog.setLast {
 		args := []any{last}
-		if i < len(tx.db.tables.catalog.setLast)-1 {
+		if i < len(tx.db.dialect.catalog.setLast)-1 {
 			args = nil
 		}
 		if _, err := tx.Exec(t.in(statement), args...); err != nil {
@@ -154,27 +156,27 @@ func (t Table) in(text string) string {
 // Others counts the connections that running servers, or other verbs, hold to the same PostgreSQL database. It is 0 for the embedded
 // engine, where a lock on the directory tells.
 func (tx *Tx) Others() (int64, error) {
-	if tx.db.tables.catalog.others == "" {
+	if tx.db.dialect.catalog.others == "" {
 		return 0, nil
 	}
-	return One(tx, Value[int64], tx.db.tables.catalog.others)
+	return One(tx, Value[int64], tx.db.dialect.catalog.others)
 }
 
 // NextTransaction returns a transaction id that is above all that this server has given out; ok is false on the embedded engine,
 // which gives out none.
 func (tx *Tx) NextTransaction() (id int64, ok bool, err error) {
-	if tx.db.tables.catalog.next == "" {
+	if tx.db.dialect.catalog.next == "" {
 		return 0, false, nil
 	}
-	id, err = One(tx, Value[int64], tx.db.tables.catalog.next)
+	id, err = One(tx, Value[int64], tx.db.dialect.catalog.next)
 	return id, true, err
 }
 
 // Unhurried lets the statements that follow in the transaction take as long as they need: those that touch every row of a table.
 func (tx *Tx) Unhurried() error {
-	if tx.db.tables.catalog.unhurried == "" {
+	if tx.db.dialect.catalog.unhurried == "" {
 		return nil
 	}
-	_, err := tx.Exec(tx.db.tables.catalog.unhurried)
+	_, err := tx.Exec(tx.db.dialect.catalog.unhurried)
 	return err
 }

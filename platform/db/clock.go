@@ -7,11 +7,11 @@ import (
 
 // Clock returns what time the server has that all nodes share; ok is false on the embedded engine, which has no clock but ours.
 func (d *DB) Clock(ctx context.Context) (at time.Time, ok bool, err error) {
-	if d.tables.catalog.clock == "" {
+	if d.dialect.catalog.clock == "" {
 		return time.Time{}, false, nil
 	}
 	err = d.Glance(ctx, func(tx *Tx) error {
-		micros, err := One(tx, Value[int64], d.tables.catalog.clock)
+		micros, err := One(tx, Value[int64], d.dialect.catalog.clock)
 		at = time.UnixMicro(micros).UTC()
 		return err
 	})

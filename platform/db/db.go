@@ -20,12 +20,12 @@ import (
 
 // DB is an open database.
 type DB struct {
-	engine engine
-	clock  world.Clock
-	log    *slog.Logger
-	tracer world.Tracer // nil if nobody follows work
-	waker  *waker
-	tables dialect
+	engine  engine
+	clock   world.Clock
+	log     *slog.Logger
+	tracer  world.Tracer // nil if nobody follows work
+	waker   *waker
+	dialect dialect
 
 	// watcher hears of statements; nil if nobody does.
 	watcher atomic.Pointer[func(query string, args []any)]
@@ -70,14 +70,14 @@ func Open(ctx context.Context, w world.World, config Config) (*DB, error) {
 	d := &DB{clock: w.Clock, log: w.Log, tracer: w.Tracer, rehearse: config.Rehearse}
 	var err error
 	if strings.HasPrefix(config.URL, "postgres://") || strings.HasPrefix(config.URL, "postgresql://") {
-		d.tables = postgresDialect
+		d.dialect = postgresDialect
 		name := applicationName
 		if config.Mover {
 			name = moverName
 		}
 		d.engine, d.waker, err = openPostgres(ctx, config.URL, name, w.Log)
 	} else {
-		d.tables = sqliteDialect
+		d.dialect = sqliteDialect
 		d.engine, err = openSQLite(ctx, config, &d.commits)
 		d.waker = newWaker()
 	}
@@ -107,7 +107,7 @@ func (d *DB) Glance(ctx context.Context, fn func(*Tx) error) error {
 func (d *DB) readBy(ctx context.Context, read func(context.Context, func(statements) error) error, fn func(*Tx) error) error {
 	ctx, end := d.span(ctx, "db read")
 	err := read(ctx, func(s statements) error {
-		return fn(&Tx{ctx: ctx, db: d, statements: s, now: d.clock.Now().Truncate(time.Microsecond)})
+		return fn(d.newTx(ctx, s))
 	})
 	end(err)
 	return err
@@ -150,7 +150,7 @@ func (d *DB) writeOnce(ctx context.Context, level isolation, fn func(*Tx) error)
 				return err
 			}
 		}
-		tx := &Tx{ctx: ctx, db: d, statements: s, now: d.clock.Now().Truncate(time.Microsecond), writable: true}
+		tx := d.newWritableTx(ctx, s)
 		err := fn(tx)
 		wakes = tx.wakes
 		return err
@@ -170,7 +170,7 @@ var errRehearsed = errors.New("rehearsed")
 // rehearseOnce runs fn and takes its changes back. An error of fn is reported by the real run.
 func (d *DB) rehearseOnce(ctx context.Context, s statements, fn func(*Tx) error) error {
 	err := s.savepoint(func() error {
-		if err := fn(&Tx{ctx: ctx, db: d, statements: s, now: d.clock.Now().Truncate(time.Microsecond), writable: true}); err != nil {
+		if err := fn(d.newWritableTx(ctx, s)); err != nil {
 			return errors.Join(errRehearsed, err)
 		}
 		return errRehearsed
@@ -182,7 +182,7 @@ func (d *DB) rehearseOnce(ctx context.Context, s statements, fn func(*Tx) error)
 }
 
 // Shared tells whether other processes may use the database at the same time.
-func (d *DB) Shared() bool { return d.tables.catalog.others != "" }
+func (d *DB) Shared() bool { return d.dialect.catalog.others != "" }
 
 // Ping tells whether the database answers.
 func (d *DB) Ping(ctx context.Context) error { return d.engine.ping(ctx) }

@@ -23,10 +23,10 @@ type Desk[T any] struct {
 
 // pending is a thing that waits to be stored.
 type pending[T any] struct {
-	thing   T
-	err     error
-	paniced any
-	done    chan struct{}
+	thing    T
+	err      error
+	panicked any
+	done     chan struct{}
 }
 
 // NewDesk returns a desk that stores with the given function, which must be pure but for the transaction.
@@ -44,8 +44,8 @@ func (d *Desk[T]) Write(ctx context.Context, thing T) error {
 		go d.serveOthers(ctx) // those who came meanwhile; the first caller gets its answer
 	}
 	<-p.done
-	if p.paniced != nil {
-		panic(p.paniced)
+	if p.panicked != nil {
+		panic(p.panicked)
 	}
 	return p.err
 }
@@ -82,21 +82,21 @@ func (d *Desk[T]) storeJoined(ctx context.Context, joined []*pending[T]) {
 	for i, p := range joined {
 		things[i] = p.thing
 	}
-	paniced, err := d.storeSafely(ctx, things)
-	if (paniced != nil || err != nil && !errors.Is(err, ErrUnavailable)) && len(joined) > 1 {
+	panicked, err := d.storeSafely(ctx, things)
+	if (panicked != nil || err != nil && !errors.Is(err, ErrUnavailable)) && len(joined) > 1 {
 		for _, p := range joined { // one of them cannot be stored; the others can
 			d.storeJoined(ctx, []*pending[T]{p})
 		}
 		return
 	}
 	for _, p := range joined {
-		p.err, p.paniced = err, paniced
+		p.err, p.panicked = err, panicked
 		close(p.done)
 	}
 }
 
 // storeSafely keeps a panic over one thing from closing the desk for all; whoever brought it panics instead.
-func (d *Desk[T]) storeSafely(ctx context.Context, things []T) (paniced any, err error) {
-	defer func() { paniced = recover() }()
+func (d *Desk[T]) storeSafely(ctx context.Context, things []T) (panicked any, err error) {
+	defer func() { panicked = recover() }()
 	return nil, d.db.Write(ctx, func(tx *Tx) error { return d.store(tx, things) })
 }

@@ -13,6 +13,7 @@ import (
 
 // dialect turns the shared SQL into an engine's own.
 type dialect struct {
+	system  string // the engine, as traces call it (OpenTelemetry, db.system.name)
 	words   *strings.Replacer
 	in      string              // text for {in $N}; ${1} is the argument
 	beside  string              // text for {beside COLUMN}; ${1} is the column
@@ -27,6 +28,7 @@ type dialect struct {
 }
 
 var sqliteDialect = dialect{
+	system: "sqlite",
 	words: strings.NewReplacer(
 		"{id}", "TEXT",
 		"{blob}", "BLOB",
@@ -49,6 +51,7 @@ var sqliteDialect = dialect{
 }
 
 var postgresDialect = dialect{
+	system: "postgresql",
 	words: strings.NewReplacer(
 		"{id}", "UUID",
 		"{blob}", "BYTEA",

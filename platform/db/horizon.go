@@ -9,11 +9,11 @@ import (
 // these wrote is seen by transactions that begin after it is known, so a reader that stays below misses nothing. It must not be
 // asked for inside the transaction that reads: that may see things as they were before.
 func (d *DB) Horizon(ctx context.Context) (horizon int64, err error) {
-	if d.tables.horizon == "" {
+	if d.dialect.horizon == "" {
 		return math.MaxInt64, nil
 	}
 	err = d.Glance(ctx, func(tx *Tx) (err error) {
-		horizon, err = One(tx, Value[int64], d.tables.horizon)
+		horizon, err = One(tx, Value[int64], d.dialect.horizon)
 		return err
 	})
 	return horizon, err

@@ -40,7 +40,7 @@ var ErrNewer = errors.New("the database was brought up to date by a newer postri
 
 // refuseNewer looks for migrations that this program does not know.
 func (d *DB) refuseNewer(ctx context.Context, s statements, known []string) error {
-	applied, err := All(&Tx{ctx: ctx, db: d, statements: s, now: d.clock.Now()}, Value[string], `SELECT name FROM schema_migration ORDER BY name`)
+	applied, err := All(d.newTx(ctx, s), Value[string], `SELECT name FROM schema_migration ORDER BY name`)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (d *DB) refuseNewer(ctx context.Context, s statements, known []string) erro
 }
 
 func (d *DB) applyOnce(ctx context.Context, s statements, name string) error {
-	tx := &Tx{ctx: ctx, db: d, statements: s, now: d.clock.Now(), writable: true}
+	tx := d.newWritableTx(ctx, s)
 	added, err := tx.Exec(`INSERT INTO schema_migration (name) VALUES ($1) ON CONFLICT DO NOTHING`, strings.TrimPrefix(name, "migrations/"))
 	if err != nil || added == 0 {
 		return err
@@ -63,7 +63,7 @@ func (d *DB) applyOnce(ctx context.Context, s statements, name string) error {
 		return err
 	}
 	for _, statement := range splitStatements(string(text)) {
-		if _, err := s.exec(ctx, d.tables.translate(statement), nil); err != nil {
+		if _, err := s.exec(ctx, d.dialect.translate(statement), nil); err != nil {
 			return classify(err, statement)
 		}
 	}

@@ -10,14 +10,14 @@ import (
 
 // ReadWords returns up to limit rows of a word index after the given place, and the place of the last; a nil place is the beginning.
 func (tx *Tx) ReadWords(t Table, after []any, limit int) ([]Document, []any, error) {
-	query := tx.db.tables.index.read
+	query := tx.db.dialect.index.read
 	if after != nil {
-		query = tx.db.tables.index.readAfter
+		query = tx.db.dialect.index.readAfter
 	}
 	var docs []Document
 	place := after
 	_, err := All(tx, func(s Scanner) (struct{}, error) {
-		doc, at, err := tx.db.tables.index.scan(s)
+		doc, at, err := tx.db.dialect.index.scan(s)
 		docs, place = append(docs, doc), at
 		return struct{}{}, err
 	}, strings.NewReplacer("NAME", t.Name).Replace(query), append(slices.Clone(after), limit)...)
@@ -27,7 +27,7 @@ func (tx *Tx) ReadWords(t Table, after []any, limit int) ([]Document, []any, err
 // RestoreWords writes rows into a word index that already holds others. IndexWords is faster and does so for new rows, whose moments
 // are not yet in the index.
 func (tx *Tx) RestoreWords(index string, docs ...Document) error {
-	return tx.db.tables.index.restore(tx, index, docs)
+	return tx.db.dialect.index.restore(tx, index, docs)
 }
 
 const (
@@ -93,8 +93,7 @@ func restoreFTS(tx *Tx, index string, docs []Document) error {
 			}
 			rowID++
 		}
-		text := strings.Join(append(slices.Clone(doc.Words), spaceWord(doc.Space)), " ")
-		if _, err := tx.Exec(`INSERT INTO `+index+` (rowid, words, id) VALUES ($1, $2, $3)`, rowID, text, doc.ID); err != nil {
+		if _, err := tx.Exec(`INSERT INTO `+index+` (rowid, words, id) VALUES ($1, $2, $3)`, rowID, doc.ftsText(), doc.ID); err != nil {
 			return err
 		}
 	}

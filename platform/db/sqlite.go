@@ -42,8 +42,8 @@ type waitingWrite struct {
 	run  func(statements) error
 	done chan error // buffered; receives once, after the commit or the failure
 
-	result  error
-	paniced any
+	result   error
+	panicked any
 }
 
 func openSQLite(ctx context.Context, config Config, commits *atomic.Int64) (*sqliteEngine, error) {
@@ -108,6 +108,7 @@ func (e *sqliteEngine) connect(ctx context.Context, cache int) (*sqliteConn, err
 		return nil, classOf(err)
 	}
 	if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA cache_size = -%d", cache)); err != nil {
+		conn.Close()
 		return nil, classOf(err)
 	}
 	return &sqliteConn{conn: conn, prepared: map[string]*sql.Stmt{}}, nil
@@ -161,8 +162,8 @@ func (e *sqliteEngine) write(ctx context.Context, _ isolation, run func(statemen
 			return ErrUnavailable
 		}
 	}
-	if w.paniced != nil {
-		panic(w.paniced)
+	if w.panicked != nil {
+		panic(w.panicked)
 	}
 	return err
 }
@@ -255,7 +256,7 @@ var errPanicked = errors.New("write function panicked")
 func (w *waitingWrite) runSafely(s statements) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			w.paniced, err = p, errPanicked
+			w.panicked, err = p, errPanicked
 		}
 	}()
 	return w.run(s)

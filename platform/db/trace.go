@@ -12,11 +12,7 @@ func (d *DB) span(ctx context.Context, name string) (context.Context, func(error
 		return ctx, unfollowed
 	}
 	ctx, span := d.tracer.Begin(ctx, name, world.Inside)
-	system := "sqlite"
-	if d.tables.horizon != "" {
-		system = "postgresql"
-	}
-	span.Text("db.system.name", system)
+	span.Text("db.system.name", d.dialect.system)
 	return ctx, func(err error) {
 		if err != nil {
 			span.Fail("transaction failed") // the error itself may name values

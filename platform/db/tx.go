@@ -20,6 +20,16 @@ type Tx struct {
 	wakes      []string
 }
 
+func (d *DB) newTx(ctx context.Context, s statements) *Tx {
+	return &Tx{ctx: ctx, db: d, statements: s, now: d.clock.Now().Truncate(time.Microsecond)}
+}
+
+func (d *DB) newWritableTx(ctx context.Context, s statements) *Tx {
+	tx := d.newTx(ctx, s)
+	tx.writable = true
+	return tx
+}
+
 // statements runs SQL inside a transaction of one engine.
 type statements interface {
 	exec(ctx context.Context, query string, args []any) (sql.Result, error)
@@ -43,7 +53,7 @@ func (tx *Tx) Exec(query string, args ...any) (int64, error) {
 		panic("db: write in a read transaction: " + query)
 	}
 	tx.tell(query, args)
-	result, err := tx.statements.exec(tx.ctx, tx.db.tables.translate(query), tx.db.tables.arguments(args))
+	result, err := tx.statements.exec(tx.ctx, tx.db.dialect.translate(query), tx.db.dialect.arguments(args))
 	if err != nil {
 		return 0, classify(err, query)
 	}
@@ -61,9 +71,9 @@ func (tx *Tx) ExecEach(query string, rows [][]any) error {
 	}
 	for i, args := range rows {
 		tx.tell(query, args)
-		rows[i] = tx.db.tables.arguments(args)
+		rows[i] = tx.db.dialect.arguments(args)
 	}
-	return classify(tx.statements.execEach(tx.ctx, tx.db.tables.translate(query), rows), query)
+	return classify(tx.statements.execEach(tx.ctx, tx.db.dialect.translate(query), rows), query)
 }
 
 // Wake tells everyone who subscribed to topic, once the transaction has committed, that there is something new.
@@ -85,7 +95,7 @@ func One[T any](tx *Tx, scan func(Scanner) (T, error), query string, args ...any
 // All returns every row that query finds, in its order.
 func All[T any](tx *Tx, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
 	tx.tell(query, args)
-	rows, err := tx.statements.query(tx.ctx, tx.db.tables.translate(query), tx.db.tables.arguments(args))
+	rows, err := tx.statements.query(tx.ctx, tx.db.dialect.translate(query), tx.db.dialect.arguments(args))
 	if err != nil {
 		return nil, classify(err, query)
 	}

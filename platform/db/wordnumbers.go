@@ -13,11 +13,16 @@ type ftsRow struct {
 	doc    Document
 }
 
+// ftsText is what FTS5 is given to index: the words, and last the one that tells whose they are.
+func (doc Document) ftsText() string {
+	return strings.Join(append(slices.Clone(doc.Words), spaceWord(doc.Space)), " ")
+}
+
 // insertFTSRows adds rows whose numbers are free and returns how many they were.
 func insertFTSRows(tx *Tx, index string, rows []ftsRow) (int64, error) {
 	values := make([]any, 0, 3*len(rows))
 	for _, r := range rows {
-		values = append(values, r.number, strings.Join(append(slices.Clone(r.doc.Words), spaceWord(r.doc.Space)), " "), r.doc.ID)
+		values = append(values, r.number, r.doc.ftsText(), r.doc.ID)
 	}
 	return tx.InsertRows(`INSERT OR IGNORE INTO `+index+` (rowid, words, id)`, 3, values, ``)
 }

@@ -82,9 +82,11 @@ var sqliteWords = words{
 	between:  `NAME.rowid >= FIRST * 1024 AND NAME.rowid < (SECOND + 1) * 1024`,
 	newest:   `NAME.rowid DESC`,
 	oldest:   `NAME.rowid`,
-	older: `NAME.rowid < COALESCE((SELECT here.rowid FROM NAME AS here WHERE here.rowid >= FIRST * 1024 AND here.rowid < (FIRST + 2) * 1024 AND here.id = SECOND),
+	older: `NAME.rowid < COALESCE(
+		(SELECT here.rowid FROM NAME AS here WHERE here.rowid >= FIRST * 1024 AND here.rowid < (FIRST + 2) * 1024 AND here.id = SECOND),
 		FIRST * 1024)`,
-	newer: `NAME.rowid > COALESCE((SELECT here.rowid FROM NAME AS here WHERE here.rowid >= FIRST * 1024 AND here.rowid < (FIRST + 2) * 1024 AND here.id = SECOND),
+	newer: `NAME.rowid > COALESCE(
+		(SELECT here.rowid FROM NAME AS here WHERE here.rowid >= FIRST * 1024 AND here.rowid < (FIRST + 2) * 1024 AND here.id = SECOND),
 		(FIRST + 1) * 1024 - 1)`,
 	row: `rowid >= SECOND * 1024 AND rowid < (SECOND + 2) * 1024`, // a number that was taken has moved a row on
 	query: func(space string, all Choice, either [][]Choice) string {
@@ -154,7 +156,7 @@ func (l language) terms(c Choice) (quoted []string) {
 
 // WordQuery asks for rows of the space that have all whole words, words that begin with all begun ones, and one choice of each list.
 func (tx *Tx) WordQuery(space string, whole, begun []string, either ...[]Choice) string {
-	return tx.db.tables.index.query(space, Choice{whole, begun}, either)
+	return tx.db.dialect.index.query(space, Choice{whole, begun}, either)
 }
 
 // IndexWords makes rows findable by their words.
@@ -162,7 +164,19 @@ func (tx *Tx) IndexWords(index string, docs ...Document) error {
 	if len(docs) == 0 {
 		return nil
 	}
-	return tx.db.tables.index.insert(tx, index, docs)
+	return tx.db.dialect.index.insert(tx, index, docs)
+}
+
+// UnindexWords forgets rows of a word index, by their space, moment and id. Together with IndexWords it replaces the words of a row.
+func (tx *Tx) UnindexWords(index string, docs ...Document) error {
+	for _, doc := range docs {
+		if _, err := tx.Exec(`
+		DELETE FROM `+index+`
+		WHERE {the_row `+index+` $1 $2} AND id = $3`, doc.Space, doc.At, doc.ID); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // insertFTS numbers the rows by their moment, so that the index itself is in order. Ten bits of the id tell apart what came in the
