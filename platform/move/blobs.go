@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"time"
 
 	"postrider/platform/blob"
@@ -24,7 +26,7 @@ func Blobs(ctx context.Context, from, to blob.Store, tell Tell) (Summary, error)
 	if err != nil {
 		return Summary{}, fmt.Errorf("list the target: %w", err)
 	}
-	for ref := range there {
+	for _, ref := range slices.Sorted(maps.Keys(there)) {
 		if _, ok := wanted[ref]; !ok {
 			return Summary{}, fmt.Errorf("%w: it holds the blob %s, which the source does not have. Give an empty directory or bucket", ErrForeign, ref)
 		}
@@ -34,8 +36,8 @@ func Blobs(ctx context.Context, from, to blob.Store, tell Tell) (Summary, error)
 		return sum, err
 	}
 	done := int64(0)
-	for ref, size := range wanted {
-		if err := check(ctx, to, ref, size); err != nil {
+	for _, ref := range slices.Sorted(maps.Keys(wanted)) {
+		if err := check(ctx, to, ref, wanted[ref]); err != nil {
 			return sum, fmt.Errorf("blob %s in the target: %w", ref, err)
 		}
 		done++
@@ -46,7 +48,8 @@ func Blobs(ctx context.Context, from, to blob.Store, tell Tell) (Summary, error)
 
 func copyBlobs(ctx context.Context, from, to blob.Store, wanted, there map[blob.Ref]int64, tell Tell) (Summary, error) {
 	var sum Summary
-	for ref, size := range wanted {
+	for _, ref := range slices.Sorted(maps.Keys(wanted)) {
+		size := wanted[ref]
 		if have, ok := there[ref]; !ok || have != size {
 			if err := copyBlob(ctx, from, to, ref, size); err != nil {
 				return sum, fmt.Errorf("copy blob %s: %w", ref, err)
@@ -108,7 +111,8 @@ func CopyBlobs(ctx context.Context, from, to blob.Store, tell Tell) (blobs, byte
 	if err != nil {
 		return 0, 0, err
 	}
-	for ref, size := range wanted {
+	for _, ref := range slices.Sorted(maps.Keys(wanted)) {
+		size := wanted[ref]
 		if have, ok := there[ref]; ok && have == size {
 			continue
 		}

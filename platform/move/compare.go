@@ -86,7 +86,8 @@ func (m *mover) compare(ctx context.Context, t db.Table) (int64, error) {
 	case got.rows != want.rows:
 		return 0, fmt.Errorf("%w: %d rows became %d. Empty the target and begin again", ErrDiffers, want.rows, got.rows)
 	case got.sum != want.sum:
-		return 0, fmt.Errorf("%w: %d rows on both sides, but not the same. The source may have changed since the move began: empty the target and begin again", ErrDiffers, got.rows)
+		return 0, fmt.Errorf("%w: %d rows on both sides, but not the same. "+
+			"The source may have changed since the move began: empty the target and begin again", ErrDiffers, got.rows)
 	}
 	return got.rows, nil
 }

@@ -175,6 +175,9 @@ func (m *mover) resume(ctx context.Context, source string) error {
 			err = s.Scan(&l.name, &l.place, &l.rows)
 			return l, err
 		}, `SELECT name, place, copied FROM `+progressTable)
+		if err != nil {
+			return err
+		}
 		for _, l := range lines {
 			if l.name == "" {
 				if l.place != source {
@@ -188,7 +191,7 @@ func (m *mover) resume(ctx context.Context, source string) error {
 			}
 			m.done[l.name] = progress{rows: l.rows, place: place}
 		}
-		return err
+		return nil
 	})
 }
 
