@@ -46,8 +46,8 @@ func NewTail(tx *db.Tx, ws space.ID, place string, horizon int64) (*Tail, error)
 // Place names where the event stands, for a tail that begins after it.
 func (e Event) Place() string { return fmt.Sprintf("%d-%d", e.position.txID, e.position.seq) }
 
-// Next returns the next events of the workspace below the horizon, which was asked for before. more tells that it should be asked again soon: there are others, or some that
-// cannot be seen yet.
+// Next returns the next events of the workspace below the horizon, which was asked for before. more tells that it should be asked again
+// soon: there are others, or some that cannot be seen yet.
 func (t *Tail) Next(tx *db.Tx, horizon int64) (events []Event, more bool, err error) {
 	if more, err = hasAfter(tx, t.at); err != nil || !more {
 		return nil, false, err

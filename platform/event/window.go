@@ -30,8 +30,8 @@ const maxShown = 4 * maxBatch
 // NewWindow returns an empty one.
 func NewWindow() *Window { return &Window{passed: map[string]passage{}} }
 
-// after returns the events that come after a place and below the horizon, in their order and up to a batch of them. more tells that there may be others
-// after these: behind what the window shows, or such as may not be seen yet.
+// after returns the events that come after a place and below the horizon, in their order and up to a batch of them. more tells that there
+// may be others after these: behind what the window shows, or such as may not be seen yet.
 func (w *Window) after(tx *db.Tx, at position, horizon int64) (events []Event, more bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock() // those who come meanwhile find what this one reads

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 	"time"
@@ -39,8 +40,13 @@ func claimRank(tx *db.Tx, lane Lane, rank Rank, lease Lease, limit int) ([]Item,
 		WHERE id IN (SELECT id FROM chosen)
 		RETURNING `+itemColumns,
 		lease.Owner, tx.Now().Add(lease.For), lease.Token, lane, int64(rank), tx.Now(), limit)
-	slices.SortStableFunc(items, func(a, b Item) int { return a.Due.Compare(b.Due) }) // RETURNING promises no order
+	sortByDue(items)
 	return items, err
+}
+
+// sortByDue orders what RETURNING returned, which promises no order.
+func sortByDue(items []Item) {
+	slices.SortFunc(items, func(a, b Item) int { return cmp.Or(a.Due.Compare(b.Due), cmp.Compare(a.ID, b.ID)) })
 }
 
 func countUpTo(tx *db.Tx, lane Lane, rank Rank, limit int) (int64, error) {

@@ -1,7 +1,6 @@
 package queue
 
 import (
-	"slices"
 	"time"
 
 	"postrider/platform/db"
@@ -93,19 +92,6 @@ func asideKeys(tx *db.Tx, lane Lane, limit int) ([]string, error) {
 			WHERE kept.aside IS NOT NULL AND n < $2)
 		SELECT aside FROM kept
 		WHERE aside IS NOT NULL`, lane, limit)
-}
-
-// sortByDue orders what RETURNING returned, which promises no order.
-func sortByDue(items []Item) {
-	slices.SortFunc(items, func(a, b Item) int {
-		if order := a.Due.Compare(b.Due); order != 0 {
-			return order
-		}
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
 }
 
 // heldBy asks for the owner in a way that no index answers: the ids are few, and what an owner holds is much.

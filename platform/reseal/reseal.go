@@ -106,7 +106,8 @@ func (r *Resealer) tell() {
 	case r.lost > 0:
 		r.log.Warn("no secret opens some of what is stored; name all that were ever in use as previous ones", "values", r.lost, "sealed_again", r.moved)
 	case r.moved > 0 || !r.told:
-		r.log.Warn("everything stored is sealed with the current secret; only links in mail that was sent before need a previous one", "sealed_again", r.moved)
+		r.log.Warn("everything stored is sealed with the current secret; only links in mail that was sent before need a previous one",
+			"sealed_again", r.moved)
 	}
 	r.told = true
 }

@@ -14,7 +14,8 @@ var ErrOtherSecret = errors.New("the secret is not the one that this database is
 // witness is what an installation keeps sealed for no other reason than to tell whether a secret is its own.
 const witness = "installation"
 
-var witnesses = Column{Table: "reseal_witness", Name: "sealed", Key: []string{"name"}, Context: func(key ...string) string { return "reseal_witness/" + key[0] }}
+var witnesses = Column{Table: "reseal_witness", Name: "sealed", Key: []string{"name"},
+	Context: func(key ...string) string { return "reseal_witness/" + key[0] }}
 
 // Sealed tells where secrets are kept.
 func Sealed() []Column { return []Column{witnesses} }
@@ -24,20 +25,23 @@ func Sealed() []Column { return []Column{witnesses} }
 func Check(ctx context.Context, d *db.DB, keys *seal.Keyring, columns []Column) error {
 	return d.Read(ctx, func(tx *db.Tx) error {
 		opened, closed, err := witnesses.try(tx, keys)
-		if opened+closed == 0 {
-			for _, column := range columns {
-				if err != nil || opened > 0 {
-					break
-				}
-				var more int
-				opened, more, err = column.try(tx, keys)
-				closed += more
+		if err != nil || opened > 0 {
+			return err
+		}
+		if closed > 0 {
+			return ErrOtherSecret
+		}
+		for _, column := range columns {
+			opened, more, err := column.try(tx, keys)
+			if err != nil || opened > 0 {
+				return err
 			}
+			closed += more
 		}
-		if err == nil && opened == 0 && closed > 0 {
-			err = ErrOtherSecret
+		if closed > 0 {
+			return ErrOtherSecret
 		}
-		return err
+		return nil
 	})
 }
 
