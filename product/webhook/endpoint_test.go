@@ -79,6 +79,7 @@ func TestWrongEndpointsAreRefusedByField(t *testing.T) {
 			{fields{"description": strings.Repeat("x", 201)}, "description", "Must have at most 200 characters, without line breaks or control characters."},
 			{fields{"domain_ids": []string{"acme.test"}}, "domain_ids0", "Must be an id."},
 			{fields{"domain_ids": []string{"00000000-0000-7000-8000-000000000000"}}, "domain_ids", "All of them must be domains of this workspace."},
+			{fields{"domain_ids": make([]string, 101)}, "domain_ids", "Must have at most 100 ids."},
 			{fields{"managed_tenant_ids": []string{"00000000-0000-7000-8000-000000000000"}}, "managed_tenant_ids0", "Must be a managed customer of this workspace."},
 			{fields{"custom_headers": fields{"Webhook-Id": "x"}}, "custom_headers.Webhook-Id", "Is set by the service and cannot be chosen."},
 			{fields{"custom_headers": fields{"host": "x"}}, "custom_headers.host", "Is set by the service and cannot be chosen."},
@@ -150,7 +151,7 @@ func TestAnEndpointIsChanged(t *testing.T) {
 		h.happen("email.delivered", 1)
 		h.work()
 
-		changed := h.must(200, "PATCH", "/webhooks/"+id, fields{"endpoint": second.URL, "events": []string{"domain.*", "email.bounced"}, "description": "New",
+		changed := h.must(200, "PATCH", "/webhooks/"+id, fields{"endpoint": second.URL, "events": []string{"domain.*", "email.bounced", "domain.*"}, "description": "New",
 			"include_body": true, "custom_headers": fields{"x-one": "***", "X-Three": "3"}, "domain_ids": []string{h.DomainID}})
 		for name, want := range map[string]string{"url": second.URL, "endpoint": second.URL, "events": "[domain.* email.bounced]", "description": "New", "include_body": "true",
 			"custom_headers": "map[X-One:*** X-Three:***]", "domain_ids": "[" + h.DomainID + "]", "status": "enabled"} {

@@ -192,6 +192,7 @@ func TestADeletedOrDisabledEndpointIsSentNothingMore(t *testing.T) {
 				stop(h, id)
 				h.happen("email.delivered", 5)
 				h.follow()
+				h.Finish(h.App.Webhooks.Step) // it looks at the endpoint while the request is under way
 				news := h.App.Webhooks.Workers()[0].Wake
 				for len(news) > 0 {
 					<-news
@@ -212,6 +213,46 @@ func TestADeletedOrDisabledEndpointIsSentNothingMore(t *testing.T) {
 			}, inTheBackground)
 		})
 	}
+}
+
+func TestWhatHasEndedStaysAsItWasWhenItsEndpointGoes(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id, _ := h.webhook(newReceiver(t, nil).URL, []string{"*"})
+		h.happen("email.delivered", 2)
+		h.work()
+		h.must(200, "PATCH", "/webhooks/"+id, fields{"status": "disabled"})
+		if got := h.statuses(); got != "[delivered:2]" {
+			t.Errorf("disabled: %s", got)
+		}
+		h.must(200, "DELETE", "/webhooks/"+id, nil)
+		if got := h.statuses(); got != "[delivered:2]" {
+			t.Errorf("deleted: %s", got)
+		}
+	})
+}
+
+func TestAnEndpointThatWasDisabledAtWorkIsToldAgainOnceItIsEnabled(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		id, _ := h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.follow()
+		if busy, err := h.App.Webhooks.Step(t.Context()); err != nil || !busy { // it is claimed
+			t.Fatal(busy, err)
+		}
+		h.must(200, "PATCH", "/webhooks/"+id, fields{"status": "disabled"})
+		h.Finish(h.App.Webhooks.Step)
+
+		h.must(200, "PATCH", "/webhooks/"+id, fields{"status": "enabled"})
+		missed := h.happen("email.bounced", 1)[0]
+		h.work()
+
+		if sent := server.requests(); len(sent) != 1 || sent[0].Get("Webhook-Id") != missed {
+			t.Errorf("sent %v", sent)
+		}
+	})
 }
 
 func TestAFailureOfADisabledEndpointIsNoSecondEnd(t *testing.T) {

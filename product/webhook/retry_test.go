@@ -217,26 +217,43 @@ func TestAnEndpointThatSaysItIsGoneIsLeftAlone(t *testing.T) {
 	})
 }
 
+func TestAskingForTheStatusThatAnEndpointHasChangesNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		failing, _ := h.webhook(newReceiver(t, status(500)).URL, []string{"*"})
+		gone, _ := h.webhook(newReceiver(t, status(410)).URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.work()
+		if again := h.must(200, "PATCH", "/webhooks/"+failing, fields{"status": "enabled"}); again.Text("consecutive_failures") != "1" {
+			t.Errorf("%s", again.Raw)
+		}
+		if again := h.must(200, "PATCH", "/webhooks/"+gone, fields{"status": "disabled"}); again.Text("disabled_reason") != "gone" {
+			t.Errorf("%s", again.Raw)
+		}
+	})
+}
+
+// notices lets owners be written to.
+func notices(s *app.Settings) {
+	s.NoticesFrom = address.Address{Name: "Postrider", Local: "no-reply", Domain: apptest.Domain}
+}
+
+// letters lets owners be written to, and returns the subjects of all that the owner has got, newest first.
+func (h house) letters() (subjects string) {
+	h.t.Helper()
+	h.do("webhook notices")
+	h.Deliver()
+	for _, m := range h.Mailbox(h.Owner()) {
+		subjects += m.Subject + "; "
+	}
+	return subjects
+}
+
 func TestOwnersHearOfAnEndpointThatFailsAndOfItsEnd(t *testing.T) {
 	t.Parallel()
-	notices := func(s *app.Settings) {
-		s.NoticesFrom = address.Address{Name: "Postrider", Local: "no-reply", Domain: apptest.Domain}
-	}
 	each(t, func(t *testing.T, h house) {
 		server := newReceiver(t, status(500))
 		id, _ := h.webhook(server.URL, []string{"domain.verified"})
-		letters := func() (subjects string) {
-			for _, w := range h.App.Webhooks.Workers() {
-				if w.Name == "webhook notices" {
-					h.Finish(w.Step)
-				}
-			}
-			h.Deliver()
-			for _, m := range h.Mailbox(h.Owner()) {
-				subjects += m.Subject + "; "
-			}
-			return subjects
-		}
 		fail := func(later time.Duration) {
 			h.Clock.Advance(later)
 			h.happen("domain.verified", 1)
@@ -244,12 +261,12 @@ func TestOwnersHearOfAnEndpointThatFailsAndOfItsEnd(t *testing.T) {
 		}
 		fail(0)
 		fail(23 * time.Hour)
-		if got := letters(); got != "" {
+		if got := h.letters(); got != "" {
 			t.Errorf("within the first day: %s", got)
 		}
 		fail(2 * time.Hour)
 		fail(time.Hour)
-		if got := letters(); got != "A webhook is failing; " {
+		if got := h.letters(); got != "A webhook is failing; " {
 			t.Errorf("after a day: %s", got)
 		}
 		fail(93 * time.Hour)
@@ -261,7 +278,7 @@ func TestOwnersHearOfAnEndpointThatFailsAndOfItsEnd(t *testing.T) {
 		if record.Text("status") != "disabled" || record.Text("disabled_reason") != "failing" {
 			t.Errorf("after five days: %s", record.Raw)
 		}
-		if got := letters(); got != "A webhook has been disabled; A webhook is failing; " {
+		if got := h.letters(); got != "A webhook has been disabled; A webhook is failing; " {
 			t.Errorf("letters: %s", got)
 		}
 		if raw := h.Mailbox(h.Owner())[0].Raw; !strings.Contains(raw, server.URL) {
@@ -275,6 +292,27 @@ func TestOwnersHearOfAnEndpointThatFailsAndOfItsEnd(t *testing.T) {
 		fail(time.Hour)
 		if got := h.must(200, "GET", "/webhooks/"+id, nil).Text("status"); got != "enabled" {
 			t.Errorf("a failure after it was enabled again made it %s", got)
+		}
+	}, notices)
+}
+
+func TestOwnersHearOfEveryTimeAnEndpointFailsForADay(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		code := 500
+		server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) })
+		h.webhook(server.URL, []string{"domain.verified"})
+		for _, step := range []struct {
+			later time.Duration
+			code  int
+		}{{0, 500}, {25 * time.Hour, 500}, {time.Hour, 200}, {time.Hour, 500}, {25 * time.Hour, 500}} {
+			code = step.code
+			h.Clock.Advance(step.later)
+			h.happen("domain.verified", 1)
+			h.work()
+		}
+		if got := h.letters(); got != "A webhook is failing; A webhook is failing; " {
+			t.Errorf("letters: %s", got)
 		}
 	}, notices)
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -119,21 +121,31 @@ func (h house) do(worker string) {
 	}
 }
 
-func TestDeliveriesAreKeptAsLongAsThePlanKeepsLogs(t *testing.T) {
+func TestDeliveriesAreKeptAsLongAsThePlanKeepsLogsButNoLongerThanAMonth(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
-		ws, key := h.NewWorkspace(plan.Free)
-		h.check(201, "POST", "/webhooks", h.CallAs(key, "POST", "/webhooks", fields{"url": newReceiver(t, nil).URL, "events": []string{"*"}}, nil))
-		h.happen("email.delivered", 1, of(ws))
+		keys := map[plan.Name]string{}
+		for _, name := range []plan.Name{plan.Free, plan.Pro} {
+			ws, key := h.NewWorkspace(name)
+			h.check(201, "POST", "/webhooks", h.CallAs(key, "POST", "/webhooks", fields{"url": newReceiver(t, nil).URL, "events": []string{"*"}}, nil))
+			h.happen("email.delivered", 1, of(ws))
+			keys[name] = key
+		}
 		h.work()
 		for _, c := range []struct {
 			later time.Duration
-			want  int
-		}{{6 * 24 * time.Hour, 1}, {2 * 24 * time.Hour, 0}} {
+			want  map[plan.Name]int
+		}{ // a plan that keeps its logs for longer than a month keeps deliveries for a month
+			{6 * 24 * time.Hour, map[plan.Name]int{plan.Free: 1, plan.Pro: 1}},
+			{2 * 24 * time.Hour, map[plan.Name]int{plan.Free: 0, plan.Pro: 1}},
+			{23 * 24 * time.Hour, map[plan.Name]int{plan.Free: 0, plan.Pro: 0}},
+		} {
 			h.Clock.Advance(c.later)
 			h.do("webhook sweep")
-			if list, _ := h.CallAs(key, "GET", "/webhook-deliveries", nil, nil).Body["data"].([]any); len(list) != c.want {
-				t.Errorf("%d deliveries, want %d", len(list), c.want)
+			for name, want := range c.want {
+				if list, _ := h.CallAs(keys[name], "GET", "/webhook-deliveries", nil, nil).Body["data"].([]any); len(list) != want {
+					t.Errorf("%d deliveries of %s, want %d", len(list), name, want)
+				}
 			}
 		}
 	})
@@ -238,6 +250,26 @@ func TestAnEndpointWithNothingToDoIsFreeForAnyNode(t *testing.T) {
 			if got := len(server.requests()); got != i+1 {
 				t.Fatalf("%d requests after %d events", got, i+1)
 			}
+		}
+	})
+}
+
+func TestAWebhookThatReachesUsByAnotherNameMakesNoEvents(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		var passed atomic.Int32
+		alias := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if passed.Add(1) <= 5 { // so that a storm ends
+				h.App.Handler().ServeHTTP(w, r)
+			}
+		}))
+		t.Cleanup(alias.Close)
+		id, _ := h.webhook(alias.URL, []string{"*"}, fields{"custom_headers": fields{"Authorization": "Bearer " + h.Key, "CDN-Loop": "somebody.test"}})
+		h.must(200, "PATCH", "/webhooks/"+id, fields{"url": alias.URL + "/v1/webhooks/" + id + "/test"})
+		h.must(202, "POST", "/webhooks/"+id+"/test", nil)
+		h.work()
+		if found := h.deliveries("?limit=200"); len(found) != 1 || found[0]["status_code"] != 403.0 {
+			t.Errorf("%d deliveries, the newest %v", len(found), found[0])
 		}
 	})
 }

@@ -255,6 +255,35 @@ func TestAWorkspaceHasSoManyStreamsOpen(t *testing.T) {
 	listen(t, in, stranger, "", "")
 }
 
+func TestAStreamThatIsLeftMakesRoomForAnother(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	for i := range 51 {
+		ctx, leave := context.WithCancel(t.Context())
+		r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events/stream", nil)
+		r.Header.Set("Authorization", "Bearer "+in.Key)
+		answer := httptest.NewRecorder()
+		in.App.API.ServeHTTP(&opening{ResponseWriter: answer, opened: leave, heard: make(chan string, 100)}, r)
+		if answer.Code != http.StatusOK {
+			t.Fatalf("stream %d: %d", i, answer.Code)
+		}
+	}
+}
+
+func TestAStreamTellsOfBroadcastsImportsAndOwnEventsWithWhatTheyBelongTo(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		for scope, kind := range map[string]string{"email:read": "broadcast.sent", "audience:read": "import.completed", "automation:read": "event.sent"} {
+			made := h.browse(201, "POST", "/api-keys", fields{"name": scope, "scopes": []string{scope}})
+			l := listen(t, h.Installation, made.Text("key"), "", "")
+			for _, other := range []string{"webhook.test", kind} {
+				h.happen(other, 1)
+			}
+			l.expect(kind)
+		}
+	})
+}
+
 func TestAStreamTellsOfReceivedMailWithoutItsTexts(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
