@@ -29,19 +29,21 @@ func (a *App) stepsOf(tx *db.Tx, ws space.ID, id string, events []event.Event) (
 		steps = append(steps, stepOfAttempt(t))
 	}
 	ids := make([]string, len(events))
-	at := map[string]event.Event{}
 	for i, e := range events {
-		ids[i], at[e.ID] = e.ID, e
+		ids[i] = e.ID
 	}
 	told, err := a.Webhooks.DeliveriesOf(tx, ws, ids)
-	for id, deliveries := range told {
-		for _, d := range deliveries {
-			steps = append(steps, logs.Step{Type: "webhook." + string(d.Status), At: d.CreatedAt, Recipient: at[id].Recipient,
-				Message: fmt.Sprintf("%s to a webhook: %s after %d attempts.", at[id].Type, d.Status, d.Attempts),
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range events { // many are told in the same moment: only their order tells which came first
+		for _, d := range told[e.ID] {
+			steps = append(steps, logs.Step{Type: "webhook." + string(d.Status), At: d.CreatedAt, Recipient: e.Recipient,
+				Message: fmt.Sprintf("%s to a webhook: %s after %d attempts.", e.Type, d.Status, d.Attempts),
 				Data:    map[string]any{"delivery_id": d.ID, "webhook_id": d.Webhook}})
 		}
 	}
-	return steps, err
+	return steps, nil
 }
 
 func stepOfAttempt(t email.Tried) logs.Step {

@@ -3,10 +3,12 @@ package logs_test
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/smtp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +50,31 @@ func TestPostsToWebhooksAreOnTheTape(t *testing.T) {
 		tape := string(get(t, in, id).Raw)
 		if !strings.Contains(tape, `"type":"webhook.retrying"`) || strings.Contains(tape, "sesame") {
 			t.Errorf("the tape of the mail is %s", tape)
+		}
+	})
+}
+
+func TestPostsOfOneMomentAreAlwaysToldInTheOrderOfTheirEvents(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+		t.Cleanup(server.Close)
+		in.Must(http.StatusCreated, http.MethodPost, "/webhooks", fields{"url": server.URL, "events": []string{"email.delivered"}})
+		id := in.Send("ann@example.net", "bob@example.net", "cay@example.net", "dan@example.net", "eve@example.net")
+		in.Deliver()
+		post(t, in)
+		settle(t, in)
+		var delivered, posted []string
+		for _, e := range rows(get(t, in, id), "events") {
+			switch e["type"] {
+			case "email.delivered":
+				delivered = append(delivered, fmt.Sprint(e["recipient"]))
+			case "webhook.delivered":
+				posted = append(posted, fmt.Sprint(e["recipient"]))
+			}
+		}
+		if len(posted) != 5 || !slices.Equal(posted, delivered) {
+			t.Errorf("delivered to %v, told of %v", delivered, posted)
 		}
 	})
 }
