@@ -131,19 +131,14 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		settings.Account.Postman = postman
 		settings.Delivery.Reports = delivery.Reports{From: settings.NoticesFrom, Postman: postman}
 	}
-	settings.Account.Counters = map[string]account.Counter{
-		"templates":        func(tx *db.Tx, ws space.ID) (int64, error) { return a.Templates.Count(tx, ws) },
-		"contacts":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Audience.Count(tx, ws) },
-		"automations":      func(tx *db.Tx, ws space.ID) (int64, error) { return a.Automations.Count(tx, ws) },
-		"webhooks":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Webhooks.Count(tx, ws) },
-		"verified_domains": func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.Count(tx, ws) },
-		"managed_tenants":  func(tx *db.Tx, ws space.ID) (int64, error) { return a.Tenants.Count(tx, ws) },
-		"tenant_domains":   func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.CountOfTenants(tx, ws) },
-	}
+	settings.Account.Counters = a.counters()
 	a.Accounts = account.New(w, d, keys, a.Plans, settings.Account)
 	hosts := domain.Hosts{Service: settings.ServiceDomain}
-	a.Nodes = node.New(w, d, node.Config{ID: node.ID(settings.Delivery.Node), Name: settings.NodeName, Hostname: settings.Delivery.Hello, Sources: settings.Delivery.Sources.Sources, Checks: settings.Checks, Receives: settings.Receives, SPF: hosts.SPF(),
-		MX: hosts.MX()[0], Bounces: hosts.Bounces(), Tracking: hosts.Tracking()}, func(id node.ID) queue.Lane { return email.LaneOf(string(id)) })
+	a.Nodes = node.New(w, d, node.Config{
+		ID: node.ID(settings.Delivery.Node), Name: settings.NodeName, Hostname: settings.Delivery.Hello, Sources: settings.Delivery.Sources.Sources,
+		Checks: settings.Checks, Receives: settings.Receives,
+		SPF: hosts.SPF(), MX: hosts.MX()[0], Bounces: hosts.Bounces(), Tracking: hosts.Tracking(),
+	}, func(id node.ID) queue.Lane { return email.LaneOf(string(id)) })
 	a.Domains = domain.New(w, d, keys, a.Plans, hosts, a.Nodes, func(ctx context.Context) []domain.HealthCheck { return a.Inbound.Checks(ctx) })
 	a.Tenants = tenant.New(w, d, a.Plans, a.Domains, a.Nodes.Exists)
 	a.DNS = dnsprovider.New(w, d, keys, a.Accounts, a.Domains, settings.DNS)
@@ -152,35 +147,31 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		Network: httpout.Policy{AllowPrivate: settings.Delivery.AllowPrivate, PrivateHosts: settings.Outbound.PrivateHosts}})
 	a.Logs = logs.New(w, d, logs.Parts{Plans: a.Plans, Accounts: a.Accounts, Steps: a.stepsOf})
 	a.Webhooks = a.newWebhooks(keys, settings)
-	a.Templates = template.New(w, d, a.Plans, a.Domains, func(tx *db.Tx, ws space.ID, id string, versions []int64, from, to time.Time) (stats.OfTemplate, error) {
-		return a.Stats.Template(tx, ws, id, versions, from, to)
-	})
+	a.Templates = template.New(w, d, a.Plans, a.Domains,
+		func(tx *db.Tx, ws space.ID, id string, versions []int64, from, to time.Time) (stats.OfTemplate, error) {
+			return a.Stats.Template(tx, ws, id, versions, from, to)
+		})
 	a.Suppressions = suppression.New(w, d, suppression.Parts{Keys: keys, Accounts: a.Accounts, BaseURL: settings.BaseURL, Preferences: preferences{a},
 		Unsubscribed: func(tx *db.Tx, u suppression.Unsubscription) error { return a.Emails.TellUnsubscribed(tx, u) }})
-	a.Emails = email.New(w, d, email.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Tenants: a.Tenants, Plans: a.Plans,
-		Keys: keys, BaseURL: settings.BaseURL, CustomerHosts: settings.CustomerHosts, Spam: settings.Spam, Webhooks: a.Webhooks, Suppressions: a.Suppressions, Topics: preferences{a}, Templates: a.Templates,
-		Delay: func(ctx context.Context, ws space.ID, tenant string, recipients int) time.Duration {
-			return a.Guard.Delay(ctx, ws, tenant, recipients)
-		},
-		Fetcher: email.NewFetcher(httpout.Config{Policy: settings.Outbound, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock})})
-	a.Audience = audience.New(w, d, audience.Parts{Keys: keys, Blobs: blobs, Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Suppressions: a.Suppressions,
-		Emails: a.Emails, Webhooks: a.Webhooks, Logs: a.Logs, BaseURL: settings.BaseURL, Node: settings.Delivery.Node,
-		InUse: a.usesOf, Forget: a.forget})
-	a.Broadcasts = broadcast.New(w, d, broadcast.Parts{Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Domains: a.Domains, Suppressions: a.Suppressions,
-		Emails: a.Emails, Audience: a.Audience, Node: settings.Delivery.Node})
+	a.Emails = a.newEmails(keys, settings)
+	a.Audience = audience.New(w, d, audience.Parts{Keys: keys, Blobs: blobs, Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates,
+		Suppressions: a.Suppressions, Emails: a.Emails, Webhooks: a.Webhooks, Logs: a.Logs, BaseURL: settings.BaseURL,
+		Node: settings.Delivery.Node, InUse: a.usesOf, Forget: a.forget})
+	a.Broadcasts = broadcast.New(w, d, broadcast.Parts{Plans: a.Plans, Accounts: a.Accounts, Templates: a.Templates, Domains: a.Domains,
+		Suppressions: a.Suppressions, Emails: a.Emails, Audience: a.Audience, Node: settings.Delivery.Node})
 	a.Automations = a.newAutomations(keys, settings)
-	a.Stats = stats.New(w, d, stats.Parts{Plans: a.Plans, Domains: a.authentication, Installation: a.installation, Held: func(tx *db.Tx, ws space.ID, tenants []string) ([]stats.Hold, error) {
-		return a.Guard.Held(tx, ws, tenants)
-	}})
+	a.Stats = stats.New(w, d, stats.Parts{Plans: a.Plans, Domains: a.authentication, Installation: a.installation,
+		Held: func(tx *db.Tx, ws space.ID, tenants []string) ([]stats.Hold, error) {
+			return a.Guard.Held(tx, ws, tenants)
+		}})
 	a.Guard = guard.New(w, d, guard.Parts{Stats: a.Stats, Tenants: a.Tenants, Accounts: a.Accounts})
 	if d.Shared() || settings.Delivery.Inline { // the embedded database serves one process, be it that the simulator plays several
 		settings.Delivery.Nodes = a.Nodes
 	}
 	a.Delivery = delivery.New(w, d, a.Emails, a.Domains, a.Relays, keys, settings.Delivery)
-
-	a.Inbound = inbound.New(w, d, inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery, Webhooks: a.Webhooks, Plans: a.Plans,
-		Logs: a.Logs, Suppressions: a.Suppressions, Keys: keys, Spam: settings.Spam, Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
-
+	a.Inbound = inbound.New(w, d, inbound.Parts{Blobs: blobs, Accounts: a.Accounts, Domains: a.Domains, Emails: a.Emails, Delivery: a.Delivery,
+		Webhooks: a.Webhooks, Plans: a.Plans, Logs: a.Logs, Suppressions: a.Suppressions, Keys: keys, Spam: settings.Spam,
+		Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
 	settings.API.World, settings.API.DB, settings.API.Keys, settings.API.Sessions = w, d, a.Keys, a.Accounts
 	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.noteRequest
 	settings.API.Cursors = api.NewCursors(func(data []byte) []byte { return keys.MAC("cursor", data) })
@@ -194,7 +185,10 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 // Routes returns the endpoints of all slices.
 func (a *App) Routes() []api.Route {
 	var routes []api.Route
-	for _, slice := range []interface{ Routes() []api.Route }{a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Templates, a.Suppressions, a.Emails, a.Audience, a.Broadcasts, a.Automations, a.Delivery, a.Inbound, a.Stats, a.Logs} {
+	for _, slice := range []interface{ Routes() []api.Route }{
+		a.Accounts, a.Keys, a.Nodes, a.Relays, a.Webhooks, a.Domains, a.Tenants, a.DNS, a.Templates, a.Suppressions, a.Emails, a.Audience,
+		a.Broadcasts, a.Automations, a.Delivery, a.Inbound, a.Stats, a.Logs,
+	} {
 		routes = append(routes, slice.Routes()...)
 	}
 	return routes
@@ -202,7 +196,8 @@ func (a *App) Routes() []api.Route {
 
 // Followers returns what reads the record of events.
 func (a *App) Followers() []event.Follower {
-	all := slices.Concat(a.Webhooks.Followers(), a.Audience.Followers(), a.Broadcasts.Followers(), a.Automations.Followers(), a.Stats.Followers(), a.Guard.Followers(), a.Logs.Followers())
+	all := slices.Concat(a.Webhooks.Followers(), a.Audience.Followers(), a.Broadcasts.Followers(), a.Automations.Followers(),
+		a.Stats.Followers(), a.Guard.Followers(), a.Logs.Followers())
 	for i := range all {
 		all[i].Window = a.window
 	}
@@ -215,7 +210,10 @@ func (a *App) Workers() []queue.Worker {
 		{Name: "idempotency keys", Step: a.forgetKeys, Every: time.Minute, Gentle: true},
 		{Name: "unused blobs", Step: a.sweepBlobs, Every: time.Hour},
 	}
-	for _, slice := range []interface{ Workers() []queue.Worker }{a.Accounts, a.Keys, a.Nodes, a.Guard, a.Domains, a.Webhooks, a.Suppressions, a.Audience, a.Broadcasts, a.Automations, a.Emails, a.Delivery, a.Inbound, a.Logs, a.Stats} {
+	for _, slice := range []interface{ Workers() []queue.Worker }{
+		a.Accounts, a.Keys, a.Nodes, a.Guard, a.Domains, a.Webhooks, a.Suppressions, a.Audience, a.Broadcasts, a.Automations, a.Emails,
+		a.Delivery, a.Inbound, a.Logs, a.Stats,
+	} {
 		workers = append(workers, slice.Workers()...)
 	}
 	if a.sealed != nil {
@@ -239,25 +237,6 @@ func (a *App) Workers() []queue.Worker {
 // horizonLook is how soon a follower looks again for events that it may not see yet.
 const horizonLook = 20 * time.Millisecond
 
-// newWebhooks builds the service of webhooks. A development installation, whose mail may stay on the machine, may also post to it.
-func (a *App) newWebhooks(keys *seal.Keyring, settings Settings) *webhook.Service {
-	config := settings.Webhooks
-	config.Node, config.Inline, config.BaseURL, config.Postman = settings.Delivery.Node, settings.Delivery.Inline, settings.BaseURL, settings.Account.Postman
-	config.Policy = settings.Outbound
-	config.Policy.AnyLoopbackPort = config.Policy.AnyLoopbackPort || settings.Delivery.AllowPrivate
-	return webhook.New(a.World, a.DB, webhook.Parts{Keys: keys, Plans: a.Plans, Accounts: a.Accounts, DomainsExist: a.Domains.Exist,
-		ExternalID: a.Tenants.ExternalID, Posted: a.notePost}, config)
-}
-
-// newDashboard builds the pages, which ask the API for everything.
-func (a *App) newDashboard(settings Settings) *web.Dashboard {
-	config := settings.Web
-	config.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.API.ServeHTTP(w, r) })
-	config.BaseURL, config.EventTypes, config.Clock, config.Log = settings.BaseURL, a.Webhooks.EventTypes(), a.World.Clock, a.World.Log
-	config.Operator = a.Delivery.OperatorHandler()
-	return web.New(config)
-}
-
 // Handler answers HTTP requests.
 func (a *App) Handler() http.Handler { return a.API }
 
@@ -280,18 +259,17 @@ func (a *App) sweepBlobs(ctx context.Context) (bool, error) {
 
 // referencedBlobs tells which blobs any slice refers to.
 func (a *App) referencedBlobs(ctx context.Context, refs []blob.Ref) (map[blob.Ref]bool, error) {
-	used, err := a.Emails.ReferencedBlobs(ctx, refs)
-	if err != nil {
-		return nil, err
+	used := map[blob.Ref]bool{}
+	for _, slice := range []interface {
+		ReferencedBlobs(context.Context, []blob.Ref) (map[blob.Ref]bool, error)
+	}{a.Emails, a.Inbound, a.Audience} {
+		found, err := slice.ReferencedBlobs(ctx, refs)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(used, found)
 	}
-	received, err := a.Inbound.ReferencedBlobs(ctx, refs)
-	if err != nil {
-		return nil, err
-	}
-	maps.Copy(used, received)
-	imported, err := a.Audience.ReferencedBlobs(ctx, refs)
-	maps.Copy(used, imported)
-	return used, err
+	return used, nil
 }
 
 // ServeFile answers a signed link with the file it stands for, whoever made the link.

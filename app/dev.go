@@ -42,8 +42,8 @@ type Dev struct {
 func claimForSandbox(s Storage) error {
 	own := filepath.Join(s.Dir, sandboxDir)
 	if _, err := os.Stat(own); errors.Is(err, fs.ErrNotExist) && s.DatabaseURL == "" && s.CheckPresent() == nil {
-		return Misconfigured{fmt.Errorf("%s is the directory of a server, whose mail dev would take into its sandbox as if it were delivered: name another with --data, or make %s to try out a copy",
-			s.Dir, own)}
+		return Misconfigured{fmt.Errorf("%s is the directory of a server, whose mail dev would take into its sandbox as if it were delivered: "+
+			"name another with --data, or make %s to try out a copy", s.Dir, own)}
 	}
 	return os.MkdirAll(own, 0o700)
 }
@@ -84,19 +84,25 @@ func (d *Dev) open(ctx context.Context, w *world.World, config *Config, s *serve
 func (d *Dev) attach(a *App, ready Ready) error {
 	return d.sandbox.Attach(sandbox.Product{MXAddr: ready.MX, HTTPAddr: strings.TrimPrefix(ready.HTTP, "http://"),
 		RecordsOf: func(ctx context.Context, name string) ([]sandbox.Record, error) {
-			asked, err := a.Domains.RecordsFor(ctx, name)
-			if err == nil && len(asked) == 0 {
+			records, err := a.SandboxRecords(ctx, name)
+			if err == nil && len(records) == 0 {
 				err = sandbox.ErrUnknownDomain
-			}
-			records := make([]sandbox.Record, len(asked))
-			for i, r := range asked {
-				records[i] = sandbox.Record{Type: r.Type, Name: r.Name, Value: r.Value}
-				if r.Priority != nil {
-					records[i].Priority = *r.Priority
-				}
 			}
 			return records, err
 		}})
+}
+
+// SandboxRecords returns what the owner of a domain has to publish, as the sandbox wants it; none for a domain that nobody has.
+func (a *App) SandboxRecords(ctx context.Context, name string) ([]sandbox.Record, error) {
+	asked, err := a.Domains.RecordsFor(ctx, name)
+	records := make([]sandbox.Record, len(asked))
+	for i, r := range asked {
+		records[i] = sandbox.Record{Type: r.Type, Name: r.Name, Value: r.Value}
+		if r.Priority != nil {
+			records[i].Priority = *r.Priority
+		}
+	}
+	return records, err
 }
 
 func (d *Dev) close() {

@@ -3,6 +3,8 @@ package app
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"go.uber.org/zap/zapcore"
 )
@@ -55,8 +57,8 @@ func attributes(fields []zapcore.Field) []any {
 		f.AddTo(encoder)
 	}
 	all := make([]any, 0, 2*len(encoder.Fields))
-	for name, value := range encoder.Fields {
-		all = append(all, name, value)
+	for _, name := range slices.Sorted(maps.Keys(encoder.Fields)) {
+		all = append(all, name, encoder.Fields[name])
 	}
 	return all
 }

@@ -14,22 +14,6 @@ import (
 	"postrider/world"
 )
 
-// database returns the address of the database.
-func (s Storage) database() string {
-	if s.DatabaseURL != "" {
-		return s.DatabaseURL
-	}
-	return filepath.Join(s.Dir, "postrider.db")
-}
-
-// blobPlace returns where blobs are kept.
-func (s Storage) blobPlace() string {
-	if s.BlobURL != "" {
-		return s.BlobURL
-	}
-	return filepath.Join(s.Dir, "blobs")
-}
-
 var (
 	errSamePlace = Misconfigured{errors.New("source and target are the same place")}
 	errNoSource  = errors.New("there is no database to move")

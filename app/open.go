@@ -41,6 +41,22 @@ type Storage struct {
 	PreviousSecrets []string
 }
 
+// database returns the address of the database.
+func (s Storage) database() string {
+	if s.DatabaseURL != "" {
+		return s.DatabaseURL
+	}
+	return filepath.Join(s.Dir, "postrider.db")
+}
+
+// blobPlace returns where blobs are kept.
+func (s Storage) blobPlace() string {
+	if s.BlobURL != "" {
+		return s.BlobURL
+	}
+	return filepath.Join(s.Dir, "blobs")
+}
+
 // Stores are the opened storage.
 type Stores struct {
 	DB    *db.DB
@@ -142,13 +158,15 @@ func unusableDir(err error) error {
 
 // sealed is everything that is stored sealed.
 func sealed() []reseal.Column {
-	return slices.Concat(reseal.Sealed(), account.Sealed(), relay.Sealed(), dnsprovider.Sealed(), domain.Sealed(), webhook.Sealed(), automation.Sealed(), certstore.Sealed())
+	return slices.Concat(reseal.Sealed(), account.Sealed(), relay.Sealed(), dnsprovider.Sealed(), domain.Sealed(), webhook.Sealed(),
+		automation.Sealed(), certstore.Sealed())
 }
 
 // ownSecret says what to do about a secret of somebody else, with which no mail could be signed.
 func ownSecret(err error) error {
 	if errors.Is(err, reseal.ErrOtherSecret) {
-		return Misconfigured{fmt.Errorf("%w: set POSTRIDER_SECRET (or the file secret in --data) to what it was; to change it, name that one in POSTRIDER_PREVIOUS_SECRETS", err)}
+		return Misconfigured{fmt.Errorf("%w: set POSTRIDER_SECRET (or the file secret in --data) to what it was; "+
+			"to change it, name that one in POSTRIDER_PREVIOUS_SECRETS", err)}
 	}
 	return err
 }
@@ -177,9 +195,12 @@ func prepare(ctx context.Context, w world.World, d *db.DB) error {
 	return nil
 }
 
-var errSecretNeeded = Misconfigured{errors.New("a shared database needs a shared secret: set POSTRIDER_SECRET to the same 32 or more characters on every node")}
-
-var errSecretLost = Misconfigured{errors.New("the file is missing, and with another secret nobody can open the keys in the database beside it; put it back from a backup, or set POSTRIDER_SECRET to what it was")}
+var (
+	errSecretNeeded = Misconfigured{errors.New("a shared database needs a shared secret: " +
+		"set POSTRIDER_SECRET to the same 32 or more characters on every node")}
+	errSecretLost = Misconfigured{errors.New("the file is missing, and with another secret nobody can open the keys in the database beside it; " +
+		"put it back from a backup, or set POSTRIDER_SECRET to what it was")}
+)
 
 func (s Storage) secret(w world.World) ([]byte, error) {
 	switch {

@@ -97,18 +97,21 @@ func Run(ctx context.Context, w world.World, config Config) error {
 		}
 		defer config.Dev.close()
 	}
-	s.config.Settings.Receives = s.mx != nil
-	s.config.Checks.Certificate = s.mailCertificate
-	if _, machine := w.Clock.(world.SystemClock); machine {
-		s.config.Checks.Clock = true
-	}
-	s.config.CustomerHosts = s.config.CustomerHosts || s.config.ACME != nil
-	s.app = Assemble(s.world, stores.DB, stores.Blobs, stores.Keys, s.config.Settings)
+	s.assemble(stores)
 	if s.certificates, err = s.openCertificates(ctx, stores.DB, stores.Keys); err != nil {
 		return err
 	}
 	defer s.certificates.close()
 	return s.run(ctx)
+}
+
+// assemble builds the app with what only a listening server knows.
+func (s *server) assemble(stores Stores) {
+	s.config.Settings.Receives = s.mx != nil
+	s.config.Checks.Certificate = s.mailCertificate
+	_, s.config.Checks.Clock = s.world.Clock.(world.SystemClock)
+	s.config.CustomerHosts = s.config.CustomerHosts || s.config.ACME != nil
+	s.app = Assemble(s.world, stores.DB, stores.Blobs, stores.Keys, s.config.Settings)
 }
 
 // server is a running app with its doors.
@@ -178,7 +181,8 @@ func (s *server) run(ctx context.Context) error {
 	stopWork()
 	workers.Wait()
 	s.serving.Wait()
-	err = errors.Join(err, s.app.Inbound.Closed(draining), s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining), s.app.Automations.Drain(draining))
+	err = errors.Join(err, s.app.Inbound.Closed(draining), s.app.Delivery.Drain(draining), s.app.Webhooks.Drain(draining),
+		s.app.Automations.Drain(draining))
 	// A slow server may have taken all of the time, and what it said is yet to be written.
 	flushing, flushed := context.WithTimeout(context.WithoutCancel(ctx), flushFor)
 	defer flushed()

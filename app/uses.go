@@ -2,10 +2,8 @@ package app
 
 import (
 	"postrider/platform/db"
-	"postrider/platform/seal"
 	"postrider/platform/space"
 	"postrider/product/audience"
-	"postrider/product/automation"
 )
 
 // usesOf returns what slices above audiences need a list, a segment, a topic or a property for.
@@ -24,13 +22,4 @@ func (a *App) forget(tx *db.Tx, ws space.ID, contact audience.ContactID, number 
 		return err
 	}
 	return a.Automations.Forget(tx, ws, contact)
-}
-
-// newAutomations builds the service of automations. A development installation may also ask servers on the machine.
-func (a *App) newAutomations(keys *seal.Keyring, settings Settings) *automation.Service {
-	policy := settings.Outbound
-	policy.AnyLoopbackPort = policy.AnyLoopbackPort || settings.Delivery.AllowPrivate
-	return automation.New(a.World, a.DB, automation.Parts{Keys: keys, Plans: a.Plans, Accounts: a.Accounts, Domains: a.Domains, Webhooks: a.Webhooks, Templates: a.Templates,
-		Suppressions: a.Suppressions, Emails: a.Emails, Audience: a.Audience},
-		automation.Config{Node: settings.Delivery.Node, BaseURL: settings.BaseURL, Policy: policy, Inline: settings.Delivery.Inline})
 }

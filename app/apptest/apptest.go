@@ -134,7 +134,7 @@ func New(t *testing.T, engine string, options ...func(*app.Settings)) *Installat
 		option(&settings)
 	}
 	in.App = app.Assemble(w, d, blobs, in.Keys, settings)
-	in.must(in.Sandbox.Attach(sandbox.Product{RecordsOf: in.recordsOf}))
+	in.must(in.Sandbox.Attach(sandbox.Product{RecordsOf: in.App.SandboxRecords}))
 	in.Workspace, in.Key = in.NewWorkspace(plan.Unlimited)
 	in.DomainID = in.VerifiedDomain(in.Workspace, Domain)
 	return in
@@ -145,18 +145,6 @@ func (in *Installation) must(err error) {
 	if err != nil {
 		in.t.Fatal(err)
 	}
-}
-
-func (in *Installation) recordsOf(ctx context.Context, name string) ([]sandbox.Record, error) {
-	asked, err := in.App.Domains.RecordsFor(ctx, name)
-	records := make([]sandbox.Record, len(asked))
-	for i, r := range asked {
-		records[i] = sandbox.Record{Type: r.Type, Name: r.Name, Value: r.Value}
-		if r.Priority != nil {
-			records[i].Priority = *r.Priority
-		}
-	}
-	return records, err
 }
 
 // NewWorkspace makes another workspace and a key that can do everything in it.

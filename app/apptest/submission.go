@@ -28,7 +28,7 @@ func (in *Installation) MX() string {
 	address := in.serve(server)
 	listening, err := net.ResolveTCPAddr("tcp", address)
 	in.must(err)
-	in.must(in.Sandbox.Attach(sandbox.Product{RecordsOf: in.recordsOf, MXAddr: address}))
+	in.must(in.Sandbox.Attach(sandbox.Product{RecordsOf: in.App.SandboxRecords, MXAddr: address}))
 	in.App.Inbound.Opened(listening, settings)
 	_, err = in.App.Inbound.Beat(context.Background())
 	in.must(err)
