@@ -16,11 +16,20 @@ type PageQuery struct {
 	Cursor string `query:"cursor" doc:"next_cursor of the page before, unchanged."`
 	After  string `query:"after" doc:"Id of the last row of the page before."`
 	Before string `query:"before" doc:"Id of the first row of the page after."`
-	Order  string `query:"order" doc:"desc (newest first) or asc." example:"desc"`
+	Order  Order  `query:"order" doc:"desc (newest first) or asc." example:"desc"`
 
 	list  list
 	place Cursor // what the cursor stands for
 }
+
+// Order is the direction of a list, in the words of the parameter.
+type Order string
+
+// Orders that a list can have.
+const (
+	Ascending  Order = "asc"
+	Descending Order = "desc"
+)
 
 // list is what the cursors of a request are good for.
 type list struct {
@@ -43,7 +52,7 @@ func (q *PageQuery) Check(maxLimit int) error {
 	if given > 1 {
 		return Invalid("after", "Only one of cursor, after, before and offset can be given.")
 	}
-	if q.Order != "" && q.Order != "asc" && q.Order != "desc" {
+	if q.Order != "" && q.Order != Ascending && q.Order != Descending {
 		return Invalid("order", "Must be asc or desc.")
 	}
 	if err := q.OffsetQuery.Check(maxLimit); err != nil || q.Cursor == "" {
@@ -63,7 +72,7 @@ func (q PageQuery) Placed() bool { return q.Row() != "" }
 // Newest returns the part of a list that the page is cut from, if its rows are ordered by when they came and by their ids, newest
 // first. came tells when a row did.
 func (q PageQuery) Newest(came func(id string) (time.Time, error)) (db.Keyset, error) {
-	return q.Part(true, func(id string) ([]any, error) {
+	return q.Part(Descending, func(id string) ([]any, error) {
 		if q.Cursor != "" {
 			return []any{q.place.At, id}, nil // the row may be gone
 		}
@@ -72,9 +81,9 @@ func (q PageQuery) Newest(came func(id string) (time.Time, error)) (db.Keyset, e
 	})
 }
 
-// Part is Newest for a list of another order: down tells whether it goes down unless it is turned, keys finds those of a row.
-func (q PageQuery) Part(down bool, keys func(id string) ([]any, error)) (part db.Keyset, err error) {
-	part.Down = q.turned(down) != down
+// Part is Newest for a list of another order: own is the one that it has unless it is turned, keys finds those of a row.
+func (q PageQuery) Part(own Order, keys func(id string) ([]any, error)) (part db.Keyset, err error) {
+	part.Down = (own == Descending) != q.turned(own)
 	id := q.Row()
 	if id == "" {
 		return part, nil
@@ -92,8 +101,8 @@ func (q PageQuery) Part(down bool, keys func(id string) ([]any, error)) (part db
 
 // turned tells whether the rows are looked for against the order that the list has by itself. A page that ends before a row is
 // looked for from there.
-func (q PageQuery) turned(down bool) bool {
-	asked := q.Order != "" && (q.Order == "desc") != down
+func (q PageQuery) turned(own Order) bool {
+	asked := q.Order != "" && q.Order != own
 	return asked != (q.Before != "")
 }
 
@@ -111,10 +120,10 @@ func NewPlacedPage[T any](rows []T, q PageQuery, place func(T) Cursor) Page[T] {
 	return page
 }
 
-// Cut makes the page of a list that is at hand, in the order that it has by itself; down tells which that is.
-func Cut[T any](all []T, q PageQuery, down bool, place func(T) Cursor) (page Page[T], err error) {
+// Cut makes the page of a list that is at hand, in the order that it has by itself; own tells which that is.
+func Cut[T any](all []T, q PageQuery, own Order, place func(T) Cursor) (page Page[T], err error) {
 	rows := slices.Clone(all)
-	if q.turned(down) {
+	if q.turned(own) {
 		slices.Reverse(rows)
 	}
 	if id := q.Row(); id != "" {

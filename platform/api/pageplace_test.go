@@ -29,7 +29,7 @@ func listServer() *api.Server {
 				return api.Page[string]{}, err
 			}
 			all := []string{rowID(5), rowID(4), rowID(3), rowID(2), rowID(1)}
-			return api.Cut(all, r.PageQuery, true, func(id string) api.Cursor { return api.Cursor{ID: id} })
+			return api.Cut(all, r.PageQuery, api.Descending, func(id string) api.Cursor { return api.Cursor{ID: id} })
 		})})
 }
 

@@ -114,7 +114,7 @@ func (s *Service) handleTopicsOf(ctx context.Context, caller api.Caller, r struc
 				all = append(all, d.topic(t))
 			}
 		}
-		page, err = api.Cut(all, r.PageQuery, false, contactTopic.place)
+		page, err = api.Cut(all, r.PageQuery, api.Ascending, contactTopic.place)
 		return err
 	})
 	return page, err
@@ -256,7 +256,7 @@ func (s *Service) handleValues(ctx context.Context, caller api.Caller, r struct 
 		for _, p := range known.properties {
 			all = append(all, newValueRecord(p, d.values[p.Number].value, d.values[p.Number].at))
 		}
-		page, err = api.Cut(all, r.PageQuery, false, valueRecord.place)
+		page, err = api.Cut(all, r.PageQuery, api.Ascending, valueRecord.place)
 		return err
 	})
 	return page, err

@@ -202,7 +202,7 @@ func (s *Service) handleSegmentsOf(ctx context.Context, caller api.Caller, r str
 		for _, g := range d.segmentsOf(known, tx) {
 			all = append(all, newSegmentRecord(g))
 		}
-		page, err = api.Cut(all, r.PageQuery, false, segmentRecord.place)
+		page, err = api.Cut(all, r.PageQuery, api.Ascending, segmentRecord.place)
 		return err
 	})
 	return page, err

@@ -84,7 +84,7 @@ func (f shelf[T]) count(tx *db.Tx, ws space.ID, search string) (int64, error) {
 
 // part returns the part of the shelf that a page is cut from.
 func (f shelf[T]) part(tx *db.Tx, ws space.ID, q api.PageQuery) (db.Keyset, error) {
-	return q.Part(true, func(id string) ([]any, error) {
+	return q.Part(api.Descending, func(id string) ([]any, error) {
 		number, err := db.One(tx, db.Value[int64], `
 			SELECT number FROM `+f.table+`
 			WHERE workspace_id = $1 AND id = $2`, ws, id)

@@ -126,7 +126,7 @@ func (s *Service) versions(ctx context.Context, caller api.Caller, id string, q 
 		if err != nil {
 			return err
 		}
-		part, err := q.Part(true, func(id string) ([]any, error) {
+		part, err := q.Part(api.Descending, func(id string) ([]any, error) {
 			number, err := selectNumber(tx, a.ID, id)
 			return []any{number}, err
 		})

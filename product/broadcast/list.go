@@ -205,7 +205,7 @@ func (s *Service) roster(ctx context.Context, ws space.ID, id string, q rosterQu
 		if err != nil {
 			return err
 		}
-		part, err := q.Part(true, func(id string) ([]any, error) {
+		part, err := q.Part(api.Descending, func(id string) ([]any, error) {
 			contact, err := selectPlace(tx, b.ID, id)
 			return []any{contact}, err
 		})

@@ -122,7 +122,7 @@ func (s *Service) links(ctx context.Context, ws space.ID, id string, q api.PageQ
 		if err != nil {
 			return err
 		}
-		page, err = api.Cut(asLinks(all), q, true, linkRecord.place)
+		page, err = api.Cut(asLinks(all), q, api.Descending, linkRecord.place)
 		return err
 	})
 	return page, err

@@ -210,7 +210,7 @@ func (s *Service) handleEvents(ctx context.Context, caller api.Caller, r subList
 		if err != nil {
 			return err
 		}
-		part, err := r.Part(false, func(id string) ([]any, error) { return event.KeysOf(tx, caller.Workspace, string(e.ID), id) })
+		part, err := r.Part(api.Ascending, func(id string) ([]any, error) { return event.KeysOf(tx, caller.Workspace, string(e.ID), id) })
 		if err != nil {
 			return err
 		}
@@ -257,7 +257,7 @@ func (s *Service) handleAttempts(ctx context.Context, caller api.Caller, r subLi
 		if err != nil {
 			return err
 		}
-		part, err := r.Part(false, func(id string) ([]any, error) {
+		part, err := r.Part(api.Ascending, func(id string) ([]any, error) {
 			at, err := selectAttemptStart(tx, caller.Workspace, e.ID, id)
 			return []any{at, id}, err
 		})

@@ -136,7 +136,7 @@ func (s *Service) handleAttachments(ctx context.Context, caller api.Caller, r st
 	for i, a := range all {
 		records[i] = s.newAttachmentRecord(caller.Workspace, ID(r.ID), a)
 	}
-	return api.Cut(records, r.PageQuery, false, attachmentRecord.place)
+	return api.Cut(records, r.PageQuery, api.Ascending, attachmentRecord.place)
 }
 
 func (s *Service) handleAttachment(ctx context.Context, caller api.Caller, r struct {

@@ -109,7 +109,7 @@ func (s *Service) handleAttachments(ctx context.Context, caller api.Caller, r st
 	if err != nil {
 		return page, err
 	}
-	return api.Cut(records, r.PageQuery, false, attachmentRecord.place)
+	return api.Cut(records, r.PageQuery, api.Ascending, attachmentRecord.place)
 }
 
 func (s *Service) handleAttachment(ctx context.Context, caller api.Caller, r struct {

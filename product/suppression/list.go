@@ -158,7 +158,7 @@ func (want wanted) place(tx *db.Tx, ws space.ID) (db.Keyset, error) {
 			return row.CreatedAt, err
 		})
 	}
-	return want.Part(false, func(id string) ([]any, error) {
+	return want.Part(api.Ascending, func(id string) ([]any, error) {
 		row, err := selectByID(tx, ws, ID(id))
 		return []any{[]byte(row.Address)}, err
 	})
@@ -171,13 +171,12 @@ func (want wanted) findAddresses(tx *db.Tx, ws space.ID) (page api.Page[Record],
 		return page, err
 	}
 	rows = slices.DeleteFunc(rows, func(s Suppression) bool { return !want.matches(s) })
-	slices.SortFunc(rows, func(a, b Suppression) int {
-		if want.searching() {
-			return cmp.Compare(a.Address, b.Address)
-		}
-		return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID))
-	})
-	return api.Cut(newRecords(rows), want.PageQuery, !want.searching(), Record.place)
+	if want.searching() {
+		slices.SortFunc(rows, func(a, b Suppression) int { return cmp.Compare(a.Address, b.Address) })
+		return api.Cut(newRecords(rows), want.PageQuery, api.Ascending, Record.place)
+	}
+	slices.SortFunc(rows, func(a, b Suppression) int { return cmp.Or(b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(b.ID, a.ID)) })
+	return api.Cut(newRecords(rows), want.PageQuery, api.Descending, Record.place)
 }
 
 // matches tells what the ranges of a list tell the database, for a row at hand.

@@ -81,7 +81,7 @@ func (s *Service) versions(ctx context.Context, ws space.ID, name string, q api.
 		if err != nil {
 			return err
 		}
-		part, err := q.Part(true, func(id string) ([]any, error) {
+		part, err := q.Part(api.Descending, func(id string) ([]any, error) {
 			number, err := selectVersionNumber(tx, ws, t.ID, VersionID(id))
 			return []any{number}, err
 		})

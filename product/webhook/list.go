@@ -58,7 +58,7 @@ func (s *Service) list(ctx context.Context, caller api.Caller, q endpointQuery) 
 			}
 			found = append(found, newRecord(e, tx.Now()))
 		}
-		page, err = api.Cut(found, q.PageQuery, true, Record.place)
+		page, err = api.Cut(found, q.PageQuery, api.Descending, Record.place)
 		return err
 	})
 	return page, err
