@@ -90,6 +90,7 @@ var (
 				With("max_age_sec", 600).With("methods", []string{"totp", "recovery_code"})
 	ErrSuspended     = NewError(403, "workspace_suspended", "security_error", "This workspace has been suspended.")
 	ErrCSRF          = NewError(403, "csrf_failed", "security_error", "The request did not come from the dashboard.")
+	ErrLoop          = NewError(403, "loop_detected", "security_error", "The request was made by this service itself, which would make events of events.")
 	ErrNotFound      = NewError(404, "not_found", "not_found", "The requested resource was not found.")
 	ErrMethod        = NewError(405, "method_not_allowed", "method_not_allowed", "This method is not allowed here.")
 	ErrKeyReused     = NewError(409, "idempotency_key_reused", "invalid_idempotent_request", "This idempotency key was used with a different request body.")

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"postrider/platform/db"
+	"postrider/platform/httpout"
 	"postrider/platform/limit"
 	"postrider/platform/queue"
 	"postrider/world"
@@ -42,6 +43,8 @@ type Config struct {
 	SpoolDir string
 	// Observe is told of every request once it is answered, and must not wait; nil means that nobody wants to know.
 	Observe func(Finished)
+	// Self is the name under which the installation makes requests; those that come back to it are refused.
+	Self string
 	// Info is shown in the OpenAPI document.
 	Info Info
 }
@@ -135,6 +138,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		x.observe(started, took)
 		x.tell(span)
 	}()
+	if httpout.CameBack(r.Header, s.config.Self) {
+		x.fail(ErrLoop)
+		return
+	}
 	methods, values := s.route(r)
 	if methods == nil {
 		if s.config.Fallback != nil && r.Header.Get("Authorization") == "" && !strings.HasPrefix(r.URL.Path, "/v1") {

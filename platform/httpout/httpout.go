@@ -48,6 +48,8 @@ type Config struct {
 	Resolver world.Resolver
 	Dialer   world.Dialer
 	Clock    world.Clock
+	// Self is the name that requests are made under, if what answers them makes requests in turn; see CameBack.
+	Self string
 	// Roots are the certificate authorities to trust; nil means those of the machine.
 	Roots *x509.CertPool
 	// MaxResponseBytes is how much of a body is read; zero means 64 KB.
@@ -126,6 +128,9 @@ func (c *Client) Do(ctx context.Context, request *http.Request) (*Response, erro
 	}})
 	request = request.Clone(ctx)
 	request.Host = "" // the server that is asked is the server that was checked
+	if c.config.Self != "" {
+		request.Header.Set(loopHeader, c.config.Self)
+	}
 
 	// The transport, unlike a client, follows no redirect, keeps no cookies and puts no URL into its errors.
 	transport := c.secure

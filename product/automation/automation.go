@@ -160,7 +160,8 @@ const (
 
 // New returns the service of one process.
 func New(w world.World, d *db.DB, parts Parts, config Config) *Service {
-	client := httpout.New(httpout.Config{Policy: config.Policy, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock, Timeout: answerTimeout, MaxResponseBytes: maxAnswer})
+	client := httpout.New(httpout.Config{Policy: config.Policy, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock,
+		Self: httpout.SelfOf(config.BaseURL), Timeout: answerTimeout, MaxResponseBytes: maxAnswer})
 	return &Service{world: w, db: d, parts: parts, config: config, client: client, holder: queue.NewHolder(w, d, "automation/"+config.Node), graphs: newGraphs(),
 		room: make(chan struct{}, maxInFlight), wake: make(chan struct{}, 1)}
 }

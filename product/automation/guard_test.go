@@ -1,6 +1,10 @@
 package automation_test
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -91,6 +95,28 @@ func TestACircleIsPassedTwentyTimes(t *testing.T) {
 		}
 		if steps, _ := got.Body["steps"].([]any); len(steps) != 1+2*20 {
 			t.Errorf("%d steps", len(steps))
+		}
+	})
+}
+
+func TestAnAutomationThatAsksUsByAnotherNameStops(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		var passed atomic.Int32
+		alias := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if passed.Add(1) <= 5 { // so that a storm ends
+				h.App.Handler().ServeHTTP(w, r)
+			}
+		}))
+		t.Cleanup(alias.Close)
+		credential := h.credential(&receiver{Server: alias}, fields{"secret": h.Key})
+		id := h.enabled(line(on("ping"), step("again", "http_request", fields{"method": "POST", "url": alias.URL + "/v1/events/send", "credential_id": credential,
+			"headers": fields{"CDN-Loop": "somebody.test"}, "body": fields{"event": "ping"}})))
+		h.send("ping", "", nil)
+		h.work()
+		all := h.must(200, "GET", "/automations/"+id+"/runs", nil)
+		if all.Text("total") != "1" || !strings.Contains(string(all.Raw), "HTTP 403 after 1 try") {
+			t.Errorf("%s", all.Raw)
 		}
 	})
 }

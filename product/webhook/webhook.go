@@ -165,7 +165,8 @@ func New(w world.World, d *db.DB, parts Parts, config Config) *Service {
 	if config.Timeout == 0 {
 		config.Timeout = defaultTimeout
 	}
-	client := httpout.New(httpout.Config{Policy: config.Policy, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock, Timeout: config.Timeout})
+	client := httpout.New(httpout.Config{Policy: config.Policy, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock, Timeout: config.Timeout,
+		Self: httpout.SelfOf(config.BaseURL)})
 	return &Service{world: w, db: d, parts: parts, config: config, catalogue: readCatalogue(), client: client, holder: queue.NewHolder(w, d, "webhook/"+config.Node),
 		desk: newDesk(config.MaxInFlight), wake: make(chan struct{}, 1)}
 }
