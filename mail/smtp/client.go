@@ -50,6 +50,9 @@ const (
 // errPhase is a call at the wrong time.
 var errPhase = errors.New("connection is not ready for this")
 
+// ErrSpokeBeforeTLS means that a server's yes to STARTTLS came with more: somebody wants words of theirs taken for the server's.
+var ErrSpokeBeforeTLS error = &ProtocolError{Problem: "server spoke before TLS was up"}
+
 // Client owns one connection to a server for the connection's whole life. It is for one goroutine. When the context of a
 // call ends, the socket is closed and the call returns.
 type Client struct {
@@ -152,7 +155,7 @@ func (c *Client) StartTLS(ctx context.Context, config *tls.Config) (tls.Connecti
 	}
 	// Whatever came with the reply came in clear text and would be taken for the first words of the secure dialogue.
 	if c.in.Buffered() > 0 {
-		return tls.ConnectionState{}, c.failed(ctx, StageStartTLS, &ProtocolError{Problem: "server spoke before TLS was up"})
+		return tls.ConnectionState{}, c.failed(ctx, StageStartTLS, ErrSpokeBeforeTLS)
 	}
 	secure := tls.Client(c.raw, config)
 	if err := c.raw.SetDeadline(c.config.Clock.Now().Add(c.config.Timeouts.StartTLS)); err != nil {

@@ -140,7 +140,7 @@ func worse(before, now error) error {
 func (t *talk) converse(ctx context.Context, to server) bool {
 	opened, err := t.connect(ctx, to, true)
 	var failed *smtp.Error
-	if errors.As(err, &failed) && failed.Stage == smtp.StageStartTLS && to.decision.PlaintextAllowed {
+	if errors.As(err, &failed) && failed.Stage == smtp.StageStartTLS && to.decision.PlaintextAllowed && !errors.Is(err, smtp.ErrSpokeBeforeTLS) {
 		opened, err = t.connect(ctx, to, false)
 	}
 	a := &t.outcome.Attempt

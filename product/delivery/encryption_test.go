@@ -466,8 +466,9 @@ func TestAProviderThatTakesNoMailInTheClearIsSentNone(t *testing.T) {
 	}
 }
 
-// startDecliner runs a server that offers encryption and then declines it, as somebody in between would. It counts what it takes.
-func startDecliner(t *testing.T) (address string, taken *atomic.Int64) {
+// startDecliner runs a server that offers encryption and then answers so that there is none, as somebody in between would. It counts what
+// it takes.
+func startDecliner(t *testing.T, toStartTLS string) (address string, taken *atomic.Int64) {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -481,13 +482,13 @@ func startDecliner(t *testing.T) (address string, taken *atomic.Int64) {
 			if err != nil {
 				return
 			}
-			go decline(conn, taken)
+			go decline(conn, toStartTLS, taken)
 		}
 	}()
 	return listener.Addr().String(), taken
 }
 
-func decline(conn net.Conn, taken *atomic.Int64) {
+func decline(conn net.Conn, toStartTLS string, taken *atomic.Int64) {
 	defer conn.Close()
 	fmt.Fprint(conn, "220 mx.peer.test\r\n")
 	lines, inside := bufio.NewScanner(conn), false
@@ -503,7 +504,7 @@ func decline(conn net.Conn, taken *atomic.Int64) {
 		case word == "EHLO":
 			answer = "250-mx.peer.test\r\n250 STARTTLS"
 		case word == "STARTTLS":
-			answer = "454 4.7.0 TLS not available"
+			answer = toStartTLS
 		case word == "DATA":
 			answer, inside = "354 go on", true
 		}
@@ -515,21 +516,41 @@ func decline(conn net.Conn, taken *atomic.Int64) {
 
 func TestEncryptionThatIsDeclinedIsDoneWithoutUnlessTheSenderForbids(t *testing.T) {
 	t.Parallel()
+	for _, answer := range []string{"454 4.7.0 TLS not available", "502 5.5.1 What?"} {
+		in := apptest.New(t, "sqlite")
+		lenient, strict, taken := sendToDecliner(t, in, answer)
+		if status, facts := lastAttempt(t, in, lenient); status != "accepted" || facts["used"] != false {
+			t.Errorf("lenient after %s: %s %v", answer, status, facts)
+		}
+		if outcome, _ := lastAttempt(t, in, strict); in.Email(strict).Text("status") != "sending" || outcome != "tls_failed" || taken != 1 {
+			t.Errorf("strict after %s: %s, the server has %d messages", answer, outcome, taken)
+		}
+	}
+}
+
+func TestWhoSpeaksBeforeEncryptionIsUpGetsNothingInTheClear(t *testing.T) {
+	t.Parallel()
 	in := apptest.New(t, "sqlite")
+	lenient, strict, taken := sendToDecliner(t, in, "220 go\r\n250 injected")
+	for _, id := range []string{lenient, strict} {
+		if outcome, _ := lastAttempt(t, in, id); in.Email(id).Text("status") != "sending" || outcome != "tls_failed" || taken != 0 {
+			t.Errorf("%s, the server has %d messages", outcome, taken)
+		}
+	}
+}
+
+// sendToDecliner sends a message that may go in the clear, and one that may not.
+func sendToDecliner(t *testing.T, in *apptest.Installation, toStartTLS string) (lenient, strict string, taken int64) {
+	t.Helper()
 	registered := in.Must(201, http.MethodPost, "/domains", map[string]any{"domain": "strict.test", "tls": "enforced"})
 	if err := in.Sandbox.Publish(t.Context(), "strict.test"); err != nil {
 		t.Fatal(err)
 	}
 	in.Must(200, http.MethodPost, "/domains/"+registered.Text("id")+"/verify", nil)
-	address, taken := startDecliner(t)
+	address, messages := startDecliner(t, toStartTLS)
 	n, _ := newPeering(t, in, address)
-	lenient := in.Send("ann@peer.test")
-	strict := in.Must(202, http.MethodPost, "/emails", map[string]any{"from": "hello@strict.test", "to": "ann@peer.test", "subject": "Hello", "text": "Hello"}).Text("id")
+	lenient = in.Send("ann@peer.test")
+	strict = in.Must(202, http.MethodPost, "/emails", map[string]any{"from": "hello@strict.test", "to": "ann@peer.test", "subject": "Hello", "text": "Hello"}).Text("id")
 	n.deliver()
-	if status, facts := lastAttempt(t, in, lenient); status != "accepted" || facts["used"] != false {
-		t.Errorf("lenient: %s %v", status, facts)
-	}
-	if outcome, _ := lastAttempt(t, in, strict); in.Email(strict).Text("status") != "sending" || outcome != "tls_failed" && outcome != "deferred" || taken.Load() != 1 {
-		t.Errorf("strict: %s, the server has %d messages", outcome, taken.Load())
-	}
+	return lenient, strict, messages.Load()
 }

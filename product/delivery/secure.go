@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -94,9 +95,12 @@ func (t *talk) secure(ctx context.Context, c *line) error {
 	var failed *smtp.Error
 	if errors.As(err, &failed) && failed.Stage == smtp.StageStartTLS {
 		t.unprotected(c, err)
-		if d.PlaintextAllowed && failed.Err == nil && c.client.Usable() {
+		if failed.Err == nil && c.client.Usable() { // offered, then declined: as good as not offered
+			if !d.PlaintextAllowed {
+				return &smtp.Error{Stage: smtp.StageStartTLS, Err: fmt.Errorf("%w: %d %s", tlspolicy.ErrNotEncrypted, failed.Reply.Code, failed.Reply.Text())}
+			}
 			c.tls.Policy = string(d.Level)
-			return nil // offered, then declined: as good as not offered
+			return nil
 		}
 	}
 	if err != nil {
