@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"strings"
 
@@ -149,8 +150,11 @@ func failingDomain(ctx context.Context, a *app.App, d domain.Domain) (doctor.Fai
 // storedCertificate is the one that was got for a host by itself, nil if there is none.
 func storedCertificate(ctx context.Context, store *certstore.Store, host string) (*x509.Certificate, error) {
 	paths, err := store.List(ctx, "certificates", true)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
 	if err != nil {
-		return nil, nil // there are none
+		return nil, err
 	}
 	for _, path := range paths {
 		if !strings.HasSuffix(path, "/"+host+".crt") {
