@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"postrider/app"
@@ -33,7 +34,7 @@ func (c backupCommand) Run(ctx context.Context) error {
 	if strings.HasSuffix(c.Out, ".db") {
 		return c.databaseOnly(ctx)
 	}
-	shown := &progressLine{}
+	shown := newProgressLine()
 	m, err := app.Backup(ctx, quietWorld(), c.storage(), c.Out, func(file string) error { return dump(ctx, c.DatabaseURL, file) }, shown.tell)
 	shown.end()
 	if err != nil {
@@ -83,23 +84,28 @@ func (c backupCommand) databaseOnly(ctx context.Context) error {
 
 // dump runs PostgreSQL's own tool: it is the one that knows its format.
 func dump(ctx context.Context, address, file string) error {
-	return runTool(ctx, address, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--file="+file)
+	target, err := toolAddress(address)
+	if err != nil {
+		return err
+	}
+	return runTool(ctx, address, "pg_dump", "--format=custom", "--no-owner", "--no-privileges", "--file="+file, "--dbname="+target)
 }
 
 // load reads a dump into an empty database, all of it or nothing.
 func load(ctx context.Context, address, file string) error {
-	name, err := databaseName(address)
+	target, err := toolAddress(address)
 	if err != nil {
 		return err
 	}
-	err = runTool(ctx, address, "pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--dbname="+name, file)
+	err = runTool(ctx, address, "pg_restore", "--exit-on-error", "--single-transaction", "--no-owner", "--no-privileges", "--dbname="+target, file)
 	if err != nil {
 		return fmt.Errorf("%w\nThe database is as it was. It must be empty, and belong to the user of --database-url", err)
 	}
 	return nil
 }
 
-func databaseName(address string) (string, error) {
+// toolAddress is the address as PostgreSQL's tools understand it, without the password, which others could read in the list of processes.
+func toolAddress(address string) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return "", errors.New("the address of the database cannot be read; write special characters of its password as %XX")
@@ -109,7 +115,7 @@ func databaseName(address string) (string, error) {
 	}
 	words := u.Query()
 	for word := range words {
-		if !toolWords[word] {
+		if !slices.Contains(toolWords, word) {
 			words.Del(word)
 		}
 	}
@@ -118,23 +124,19 @@ func databaseName(address string) (string, error) {
 }
 
 // toolWords are what PostgreSQL's tools understand in an address. Others, such as the limits of our sessions, they refuse.
-var toolWords = map[string]bool{"host": true, "hostaddr": true, "port": true, "user": true, "dbname": true, "connect_timeout": true, "sslmode": true, "sslcert": true,
-	"sslkey": true, "sslrootcert": true, "sslcrl": true, "sslpassword": true, "sslsni": true, "channel_binding": true, "target_session_attrs": true, "options": true,
-	"passfile": true, "keepalives": true, "keepalives_idle": true, "keepalives_interval": true, "keepalives_count": true, "tcp_user_timeout": true}
+var toolWords = []string{
+	"host", "hostaddr", "port", "user", "dbname", "connect_timeout", "sslmode", "sslcert", "sslkey", "sslrootcert", "sslcrl", "sslpassword", "sslsni",
+	"channel_binding", "target_session_attrs", "options", "passfile", "keepalives", "keepalives_idle", "keepalives_interval", "keepalives_count",
+	"tcp_user_timeout",
+}
 
-// runTool hands the address over without its password, which others could read in the list of processes.
+// runTool runs a tool of PostgreSQL, and hands the password of the address over in its environment.
 func runTool(ctx context.Context, address, name string, args ...string) error {
-	shown, err := databaseName(address)
-	if err != nil {
-		return err
-	}
-	if name == "pg_dump" {
-		args = append(args, "--dbname="+shown)
-	}
 	line := name + " " + strings.Join(args, " ")
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return fmt.Errorf("%s is not installed here; it comes with PostgreSQL (Debian: postgresql-client). Then run this command again, or run yourself: %s", name, line)
+		return fmt.Errorf("%s is not installed here; it comes with PostgreSQL (Debian: postgresql-client). "+
+			"Then run this command again, or run yourself: %s", name, line)
 	}
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Env = os.Environ()

@@ -2,12 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"time"
 )
 
@@ -49,7 +47,7 @@ func (c healthCommand) Run(ctx context.Context) error {
 		}
 	}
 	if c.JSON {
-		if failed := json.NewEncoder(os.Stdout).Encode(map[string]bool{"ok": err == nil}); failed != nil {
+		if failed := printJSON(map[string]bool{"ok": err == nil}); failed != nil {
 			return failed
 		}
 	} else if err == nil {

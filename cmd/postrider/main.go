@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -81,5 +80,3 @@ func realWorld(log *slog.Logger, clockFile string) world.World {
 
 // quietWorld is for verbs that print their result and nothing else.
 func quietWorld() world.World { return world.New(slog.New(slog.NewTextHandler(io.Discard, nil))) }
-
-var errClockRefused = usage{errors.New("POSTRIDER_CLOCK_FILE moves the clock and is for tests only; add --insecure-test-clock if this is one")}

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"postrider/app"
 	"postrider/platform/move"
@@ -110,7 +108,7 @@ func (c migrateCommand) move(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	shown := &progressLine{}
+	shown := newProgressLine()
 	sum, err := app.Move(ctx, quietWorld(), from, to, shown.tell)
 	shown.end()
 	if errors.Is(err, context.Canceled) {
@@ -152,38 +150,4 @@ func afterwards(from, to app.Storage) string {
 		line += fmt.Sprintf("Write the value of POSTRIDER_SECRET into the file %s, or keep it set: keys are sealed with it.\n", filepath.Join(to.Dir, "secret"))
 	}
 	return line + "The old data is as it was. Never start a server on it again: it would send what has been sent since.\n"
-}
-
-// progressLine shows how far a long command has come: on a terminal in one line, otherwise in one line for each thing that is done.
-type progressLine struct {
-	last     string
-	shownAt  time.Time
-	terminal bool
-	begun    bool
-}
-
-// showEvery keeps a terminal readable.
-const showEvery = 100 * time.Millisecond
-
-func (p *progressLine) tell(what string, done, total int64) {
-	if !p.begun {
-		p.begun = true
-		info, err := os.Stderr.Stat()
-		p.terminal = err == nil && info.Mode()&os.ModeCharDevice != 0
-	}
-	if p.terminal {
-		if now := time.Now(); what != p.last || done == total || now.Sub(p.shownAt) > showEvery {
-			p.shownAt = now
-			fmt.Fprintf(os.Stderr, "\r\033[K%s: %d of %d", what, done, total)
-		}
-	} else if what != p.last {
-		fmt.Fprintf(os.Stderr, "%s: %d\n", what, total)
-	}
-	p.last = what
-}
-
-func (p *progressLine) end() {
-	if p.terminal {
-		fmt.Fprint(os.Stderr, "\r\033[K")
-	}
 }

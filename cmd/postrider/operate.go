@@ -3,11 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
@@ -43,7 +41,7 @@ func (c workspaceCreateCommand) Run(ctx context.Context) error {
 			return err
 		}
 		if c.JSON {
-			return json.NewEncoder(os.Stdout).Encode(created)
+			return printJSON(created)
 		}
 		fmt.Printf("Workspace %s\nOwner     %s\nAPI key   %s  (shown once)\n", created.WorkspaceID, created.OwnerID, created.APIKey)
 		return nil
@@ -71,7 +69,7 @@ func (c planSetCommand) Run(ctx context.Context) error {
 			return err
 		}
 		if c.JSON {
-			return json.NewEncoder(os.Stdout).Encode(map[string]string{"workspace_id": c.Workspace, "plan": c.Plan})
+			return printJSON(map[string]string{"workspace_id": c.Workspace, "plan": c.Plan})
 		}
 		fmt.Printf("Workspace %s is on the plan %s.\n", c.Workspace, c.Plan)
 		return nil
@@ -98,7 +96,7 @@ func (c keyCreateCommand) Run(ctx context.Context) error {
 			return err
 		}
 		if c.JSON {
-			return json.NewEncoder(os.Stdout).Encode(map[string]string{"id": string(key.ID), "api_key": token})
+			return printJSON(map[string]string{"id": string(key.ID), "api_key": token})
 		}
 		fmt.Printf("API key %s  (shown once)\n", token)
 		return nil

@@ -21,7 +21,7 @@ type restoreResult struct {
 
 // Run puts a backup into a storage that has no database yet.
 func (c restoreCommand) Run(ctx context.Context) error {
-	shown := &progressLine{}
+	shown := newProgressLine()
 	m, err := app.Restore(ctx, quietWorld(), c.From, c.storage(), func(file string) error { return load(ctx, c.DatabaseURL, file) }, shown.tell)
 	shown.end()
 	if err != nil {

@@ -11,11 +11,8 @@ import (
 
 	"postrider/app"
 	"postrider/mail/address"
-	"postrider/platform/api"
 	"postrider/platform/httpout"
-	"postrider/product/account"
 	"postrider/product/delivery"
-	"postrider/product/dnsprovider"
 	"postrider/product/node"
 	"postrider/product/plan"
 	"postrider/world"
@@ -109,78 +106,89 @@ type serveCommand struct {
 	InsecureTestClock   bool   `help:"Obey POSTRIDER_CLOCK_FILE. Tests only."`
 }
 
-var errWhichResolver = usage{errors.New("--resolver-validates goes with --resolver; a validating server on this machine is believed without")}
+var (
+	errWhichResolver = usage{errors.New("--resolver-validates goes with --resolver; a validating server on this machine is believed without")}
+	errClockRefused  = usage{errors.New("POSTRIDER_CLOCK_FILE moves the clock and is for tests only; add --insecure-test-clock if this is one")}
+)
 
 // Run serves until it is told to stop.
 func (c serveCommand) Run(ctx context.Context) error {
-	if c.ClockFile != "" && !c.InsecureTestClock {
-		return errClockRefused
-	}
-	w := realWorld(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level(c.Verbose)})), c.ClockFile)
-	if c.Resolver == "" && c.ResolverValidates {
-		return errWhichResolver
-	}
-	if err := askAt(&w, c.Resolver); err != nil {
+	w, err := c.world()
+	if err != nil {
 		return err
-	}
-	if c.ResolverValidates {
-		w.Resolver = world.NewTrustedResolver([]string{c.Resolver})
 	}
 	if err := c.checkNames(); err != nil {
 		return err
 	}
-	proxies, err := parsePrefixes(c.Proxies)
-	if err != nil {
-		return err
-	}
-	plans, err := c.plans()
-	if err != nil {
-		return err
-	}
-	notices, err := parseSender(c.NoticesFrom)
-	if err != nil {
-		return err
-	}
-	connect, err := c.DomainConnect.config()
-	if err != nil {
-		return err
-	}
-	var providers delivery.Providers
-	if c.Providers != "" {
-		if providers, err = delivery.ReadProviders(c.Providers); err != nil {
-			return usage{err}
-		}
-	}
-	var sources node.Sources
-	if c.Sources != "" {
-		if sources, err = node.ReadSources(c.Sources); err != nil {
-			return usage{err}
-		}
-	}
-	judge, err := c.Spam.engine(w)
-	if err != nil {
-		return err
-	}
 	config := c.listenFlags.config()
 	config.Storage = c.storage()
-	config.Settings = app.Settings{
-		Spam: judge, Outbound: httpout.Policy{PrivateHosts: c.PrivateHosts, AnyLoopbackPort: c.InsecureTestNetwork},
-		ServiceDomain: c.Domain, BaseURL: c.BaseURL, CustomerHosts: c.CustomerHosts, Plans: plans, NoticesFrom: notices, API: api.Config{TrustedProxies: proxies}, Account: account.Config{},
-		DNS:      dnsprovider.Config{CloudflareURL: c.CloudflareURL, DomainConnect: connect},
-		NodeName: c.node(), Delivery: delivery.Config{Hello: c.hello(), Port: c.SMTPPort, AllowPrivate: c.InsecureTestNetwork, Providers: providers, Sources: sources},
+	if config.Settings, err = c.settings(w); err != nil {
+		return err
 	}
 	config.TLSCert, config.TLSKey = c.TLSCert, c.TLSKey
 	config.ACME = c.ACME.config(c.HTTPS != "" && c.TLSCert == "")
-	if !c.InsecureTestNetwork { // a network of its own has neither blocklists nor the mail servers of others
-		config.Checks.Blocklists, config.Checks.Probe, config.Checks.Port = c.Blocklists, c.Probe, c.SMTPPort
-	}
 	config.Tracing = tracingConfig(c.OTLPEndpoint)
 	c.closeDoors(&config)
 	config.Workers = slices.Contains(c.Roles, "worker")
 	return runServer(ctx, w, config)
 }
 
-// closeDoors leaves out what the roles of this process do not include, and opens the usual ports for the rest.
+// world is the machine's, with the name server and the clock that the flags name.
+func (c serveCommand) world() (world.World, error) {
+	if c.ClockFile != "" && !c.InsecureTestClock {
+		return world.World{}, errClockRefused
+	}
+	w := realWorld(slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level(c.Verbose)})), c.ClockFile)
+	if c.Resolver == "" && c.ResolverValidates {
+		return w, errWhichResolver
+	}
+	if err := askAt(&w, c.Resolver); err != nil {
+		return w, err
+	}
+	if c.ResolverValidates {
+		w.Resolver = world.NewTrustedResolver([]string{c.Resolver})
+	}
+	return w, nil
+}
+
+// settings reads the flags that the parts want to know of, and the files that they name.
+func (c serveCommand) settings(w world.World) (s app.Settings, err error) {
+	if s.API.TrustedProxies, err = parsePrefixes(c.Proxies); err != nil {
+		return s, err
+	}
+	if s.Plans, err = c.plans(); err != nil {
+		return s, err
+	}
+	if s.NoticesFrom, err = parseSender(c.NoticesFrom); err != nil {
+		return s, err
+	}
+	if s.DNS.DomainConnect, err = c.DomainConnect.config(); err != nil {
+		return s, err
+	}
+	if c.Providers != "" {
+		if s.Delivery.Providers, err = delivery.ReadProviders(c.Providers); err != nil {
+			return s, usage{err}
+		}
+	}
+	if c.Sources != "" {
+		if s.Delivery.Sources, err = node.ReadSources(c.Sources); err != nil {
+			return s, usage{err}
+		}
+	}
+	if s.Spam, err = c.Spam.engine(w); err != nil {
+		return s, err
+	}
+	s.ServiceDomain, s.BaseURL, s.CustomerHosts, s.NodeName = c.Domain, c.BaseURL, c.CustomerHosts, c.node()
+	s.Outbound = httpout.Policy{PrivateHosts: c.PrivateHosts, AnyLoopbackPort: c.InsecureTestNetwork}
+	s.DNS.CloudflareURL = c.CloudflareURL
+	s.Delivery.Hello, s.Delivery.Port, s.Delivery.AllowPrivate = c.hello(), c.SMTPPort, c.InsecureTestNetwork
+	if !c.InsecureTestNetwork { // a network of its own has neither blocklists nor the mail servers of others
+		s.Checks.Blocklists, s.Checks.Probe, s.Checks.Port = c.Blocklists, c.Probe, c.SMTPPort
+	}
+	return s, nil
+}
+
+// closeDoors leaves out what the roles of this process do not include.
 func (c serveCommand) closeDoors(config *app.Config) {
 	if !slices.Contains(c.Roles, "api") {
 		config.HTTP, config.HTTPS = "", ""

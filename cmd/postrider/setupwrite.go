@@ -136,7 +136,7 @@ func (c setupCommand) handOver() error {
 		}
 		return os.Lchown(path, uid, gid)
 	})
-	if os.IsNotExist(err) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	return err

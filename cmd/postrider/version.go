@@ -1,9 +1,7 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"os"
 	"runtime"
 	"runtime/debug"
 )
@@ -50,7 +48,7 @@ func buildVersion() build {
 func (c versionCommand) Run() error {
 	b := buildVersion()
 	if c.JSON {
-		return json.NewEncoder(os.Stdout).Encode(b)
+		return printJSON(b)
 	}
 	fmt.Printf("postrider %s (%s, %s)\n", b.Version, b.Go, b.Platform)
 	if b.Revision != "" {
