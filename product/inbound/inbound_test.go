@@ -134,10 +134,13 @@ func TestForgedReturnPathsAndStrangersAreRefused(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	id, back := sentTo(t, in, "ann@example.net")
+	_, other := sentTo(t, in, "bob@example.net")
+	signature := other[strings.IndexByte(other, '@')-10 : strings.IndexByte(other, '@')]
 	mx := in.MX()
 	local, host, _ := strings.Cut(back, "@")
 	for name, to := range map[string]string{
 		"changed":        local[:len(local)-2] + "aa@" + host,
+		"signed for bob": local[:len(local)-10] + signature + "@" + host,
 		"cut":            local[:20] + "@" + host,
 		"somebody":       "ann@example.net",
 		"postmaster":     "postmaster@" + host,
@@ -154,6 +157,27 @@ func TestForgedReturnPathsAndStrangersAreRefused(t *testing.T) {
 	if got := in.Email(id).Text("status"); got != "delivered" {
 		t.Errorf("a forgery made it %s", got)
 	}
+}
+
+// Only the return path says whom a report is about: what stands in it, anybody may write.
+func TestAReportIsAboutWhomItsReturnPathNames(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		mine, back := sentTo(t, in, "bob@example.net")
+		id, _ := sentTo(t, in, "ann@example.net")
+		mx := in.MX()
+		hand(t, mx, back, bounce("ann@example.net", "failed", "5.1.1", "550 5.1.1 no such user"))
+		hand(t, mx, back, complaint("ann@example.net"))
+		if got := in.Email(id).Text("status"); got != "delivered" {
+			t.Errorf("a report of another message made it %s", got)
+		}
+		if entry := in.Call(http.MethodGet, "/suppressions/ann@example.net", nil); entry.Status != http.StatusNotFound {
+			t.Errorf("%s", entry.Raw)
+		}
+		if got := in.Email(mine).Text("status"); got != "bounced" {
+			t.Errorf("the message that came back is %s", got)
+		}
+	})
 }
 
 func TestAReportAfterAMonthIsNotBelieved(t *testing.T) {
