@@ -356,6 +356,16 @@ func TestReturnPathsAreSignedAndDifferent(t *testing.T) {
 	if len(from) != 2 {
 		t.Fatalf("return paths: %v", from)
 	}
+	for path := range from {
+		local, _, _ := strings.Cut(path, "@")
+		forged := local[:len(local)-2] + map[bool]string{true: "aa", false: "bb"}[!strings.HasSuffix(local, "aa")]
+		if _, ours := in.App.Delivery.ReturnedTo(local); !ours {
+			t.Errorf("%s is not known", local)
+		}
+		if _, ours := in.App.Delivery.ReturnedTo(forged); ours {
+			t.Errorf("%s is taken for ours", forged)
+		}
+	}
 }
 
 func TestBrokenEncryptionIsDoneWithoutUnlessTheDomainForbids(t *testing.T) {
@@ -366,10 +376,11 @@ func TestBrokenEncryptionIsDoneWithoutUnlessTheDomainForbids(t *testing.T) {
 		t.Fatal(err)
 	}
 	in.Call(http.MethodPost, "/domains/"+registered.Text("id")+"/verify", nil)
-	send := func(from, to string) string {
-		return in.Call(http.MethodPost, "/emails", map[string]any{"from": from, "to": to, "subject": "Hello", "text": "Hello"}).Text("id")
+	send := func(from, to string, headers map[string]string) string {
+		return in.Call(http.MethodPost, "/emails", map[string]any{"from": from, "to": to, "subject": "Hello", "text": "Hello", "headers": headers}).Text("id")
 	}
-	lenient, strict := send("hello@acme.test", "tls@lenient.test"), send("hello@strict.test", "tls@strict-recipient.test")
+	lenient := send("hello@acme.test", "tls@lenient.test", nil)
+	strict := send("hello@strict.test", "tls@strict-recipient.test", map[string]string{"TLS-Required": "No"})
 	in.Deliver() // the sandbox breaks the handshake from the second connection on
 	in.Clock.Advance(2 * time.Minute)
 	in.Deliver()
@@ -521,6 +532,25 @@ func TestANodeThatWasTakenForDeadBeginsNothingThatAnotherHas(t *testing.T) {
 	})
 }
 
+func TestANodeThatWasStartedTwiceSendsOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Send("ann@example.net")
+		forgotten := newNode(t, in)
+		forgotten.step() // it has claimed it, for half a minute, and begun nothing
+		again := newNode(t, in)
+		again.step() // it has taken its own leases back, and claimed it too
+		forgotten.deliver()
+		if status := in.Email(id).Text("status"); status != "queued" {
+			t.Fatalf("%s by a process whose lease was taken back", status)
+		}
+		again.deliver()
+		if received := in.Mailbox("ann@example.net"); len(received) != 1 || len(attempts(in, id)) != 1 {
+			t.Errorf("%d copies after %v", len(received), attempts(in, id))
+		}
+	})
+}
+
 func TestWhatANodeThatWasTakenForDeadHasHeardIsNotToldTwice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
@@ -617,6 +647,19 @@ func TestTheMessageCanBeReadAsItIsSent(t *testing.T) {
 			t.Errorf("shown:\n%s\nsent:\n%s", shown, sent)
 		}
 	})
+}
+
+func TestAScheduledMessageIsDatedWhenItIsSent(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	due := in.Clock.Now().Add(50 * time.Hour).UTC().Truncate(time.Second)
+	in.Must(202, http.MethodPost, "/emails", map[string]any{"from": "hello@acme.test", "to": "ann@example.net", "subject": "Hi", "text": "Hi", "scheduled_at": due})
+	in.Clock.Advance(50 * time.Hour)
+	in.Deliver()
+	received := in.Mailbox("ann@example.net")
+	if len(received) != 1 || !strings.Contains(received[0].Raw, "\r\nDate: "+due.Format("Mon, 02 Jan 2006")) {
+		t.Errorf("due at %s: %v", due, received)
+	}
 }
 
 func TestALargeMessageThatWasLookedAtLeavesItsRoomToOthers(t *testing.T) {

@@ -314,6 +314,7 @@ func TestEncryptionThatWorkedIsNotGivenUpAtOnceNorForgottenByARestart(t *testing
 			t.Fatalf("%s %v", outcome, facts)
 		}
 		n.work("delivery encryption")
+		n.work("delivery encryption of old")
 		g.show(tls.Certificate{}) // somebody on the way takes the offer out
 		in.Clock.Advance(2 * time.Minute)
 		second := newNodeIn(t, in, g, g.roads)

@@ -153,6 +153,7 @@ func TestASourceThatASiteBlocksIsReplacedThereByAnother(t *testing.T) {
 			t.Fatalf("%v are banned, the email is %s", names, in.Email(id).Text("status"))
 		}
 		n.work("delivery sources")
+		n.work("delivery state")
 		ids := sendMany(t, in, in.Key, "hello@acme.test", 30, func(n int) string { return fmt.Sprintf("user%d@peer.test", n) })
 		again, _ := newPeering(t, in, server, withSources(t, twoSources)) // a restart has not forgotten
 		again.deliver()
@@ -164,8 +165,16 @@ func TestASourceThatASiteBlocksIsReplacedThereByAnother(t *testing.T) {
 		if got := in.Email(id).Text("status"); got != "bounced" {
 			t.Errorf("refused from both: %s", got)
 		}
+		if still := banned(again); !slices.Equal(still, names) {
+			t.Errorf("there is no other source, and %v are banned", still)
+		}
 		if status, _ := again.ask(http.MethodPost, "/delivery/sources/resume", map[string]any{"source": names[0], "site": "mx.peer.test"}); status != http.StatusOK {
 			t.Errorf("ban not lifted: %d", status)
+		}
+		more := sendMany(t, in, in.Key, "hello@acme.test", 30, func(n int) string { return fmt.Sprintf("other%d@peer.test", n) })
+		again.deliver()
+		if from := cameFrom(in, more); from[names[0]+".test"] == 0 {
+			t.Errorf("after the ban was lifted mail came from %v", from)
 		}
 	})
 }
@@ -266,7 +275,7 @@ warmup = { started = %s, caps = [5, 20] }
 func TestMailOfAKindLeavesFromItsPool(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
-	n := newNode(t, in, withSources(t, `
+	pools := withSources(t, `
 [[use]]
 tenant = "`+string(in.Workspace)+`"
 pool = "own"
@@ -279,7 +288,8 @@ hello = "shared.test"
 name = "own"
 pool = "own"
 hello = "own.test"
-`))
+`)
+	n := newNode(t, in, pools)
 	ids := sendMany(t, in, in.Key, "hello@acme.test", 10, users)
 	n.deliver()
 	if from := cameFrom(in, ids); from["own.test"] != 10 {
@@ -288,6 +298,7 @@ hello = "own.test"
 	if status, _ := n.ask(http.MethodPost, "/delivery/sources/pause", map[string]any{"source": "own"}); status != http.StatusOK {
 		t.Fatalf("%d", status)
 	}
+	n = newNode(t, in, pools) // a restart has not forgotten
 	id := in.Send("ann@example.net")
 	n.deliver()
 	if got := in.Email(id).Text("status"); got != "queued" {

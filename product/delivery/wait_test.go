@@ -49,11 +49,12 @@ func TestAServerThatSaysWhenToComeAgainIsHeededIfThatIsLater(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	n, _ := newPeering(t, in, startChoosy(t, choosy{"hasty": smtp.NewReply(451, "4.3.0", "Please try again in 5 seconds"),
-		"patient": smtp.NewReply(451, "4.3.0", "Please try again in 20 minutes")}))
+		"patient": smtp.NewReply(451, "4.3.0", "Please try again in 20 minutes"), "stranger": smtp.NewReply(450, "4.7.1", "Greylisted, please come again")}))
 	for _, c := range []struct {
 		to          string
 		least, most time.Duration
-	}{{"hasty@peer.test", 30 * time.Second, 75 * time.Second}, {"patient@peer.test", 19 * time.Minute, 21 * time.Minute}} {
+	}{{"hasty@peer.test", 30 * time.Second, 75 * time.Second}, {"patient@peer.test", 19 * time.Minute, 21 * time.Minute},
+		{"stranger@peer.test", 4 * time.Minute, 6 * time.Minute}} {
 		id := in.Send(c.to)
 		n.deliver()
 		if wait := nextAttempt(t, in, id); wait < c.least || wait > c.most {
