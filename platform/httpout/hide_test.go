@@ -6,6 +6,16 @@ import (
 	"postrider/platform/httpout"
 )
 
+func TestSecretsAreHiddenInJSONThatIsMeantForPagesToo(t *testing.T) {
+	t.Parallel()
+	hide := httpout.Hider("***", "p&q<r>ü\x01")
+	for _, answer := range []string{`"p&q<r>ü\u0001"`, `"p\u0026q\u003cr\u003eü\u0001"`, `"p\u0026q\u003Cr\u003E\u00FC\u0001"`, `"p&q<r>\u00fc\u0001"`} {
+		if got := hide.Replace(answer); got != `"***"` {
+			t.Errorf("%s: %s", answer, got)
+		}
+	}
+}
+
 func TestSecretsAreHiddenHoweverAnAnswerSpellsThem(t *testing.T) {
 	t.Parallel()
 	hide := httpout.Hider("***", `a/b "c"`, `a/b "c" d`, "")
