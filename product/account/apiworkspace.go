@@ -77,7 +77,7 @@ func (s *Service) handleRename(ctx context.Context, caller api.Caller, r struct 
 		return workspaceRecord{}, err
 	}
 	var problems api.Fields
-	if checkName(&problems, "name", r.Body.Name); len(problems) > 0 {
+	if api.CheckName(&problems, "name", r.Body.Name, maxName); len(problems) > 0 {
 		return workspaceRecord{}, problems.Err()
 	}
 	renamed, err := s.rename(ctx, caller, r.Body.Name)

@@ -30,7 +30,7 @@ type Profile struct {
 func (p Profile) check() error {
 	var wrong api.Fields
 	if p.Name.Set {
-		checkName(&wrong, "name", p.Name.Value)
+		api.CheckName(&wrong, "name", p.Name.Value, maxName)
 	}
 	if p.Locale.Set && !localeForm.MatchString(p.Locale.Value) {
 		wrong.Add("locale", "Must be a language such as en or pt-BR.")

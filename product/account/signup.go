@@ -3,11 +3,9 @@ package account
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"postrider/mail/address"
 	"postrider/platform/api"
@@ -32,9 +30,9 @@ func (in SignUp) check() (string, error) {
 	var wrong api.Fields
 	email := checkAddressField(&wrong, in.Email)
 	checkPassword(&wrong, "password", in.Password)
-	checkName(&wrong, "name", in.Name)
+	api.CheckName(&wrong, "name", in.Name, maxName)
 	if in.InviteToken == "" {
-		checkName(&wrong, "workspace_name", in.WorkspaceName)
+		api.CheckName(&wrong, "workspace_name", in.WorkspaceName, maxName)
 	}
 	return email, wrong.Err()
 }
@@ -49,14 +47,6 @@ func checkAddressField(wrong *api.Fields, text string) string {
 	}
 	return parsed.Key()
 }
-
-func checkName(wrong *api.Fields, field, name string) {
-	if name = strings.TrimSpace(name); name == "" || utf8.RuneCountInString(name) > maxName || strings.ContainsFunc(name, isControl) {
-		wrong.Add(field, fmt.Sprintf("Must have 1 to %d characters, none of them a control character.", maxName))
-	}
-}
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // signUp makes an account and signs it in. The first account of the instance becomes its operator.
 func (s *Service) signUp(ctx context.Context, from Visitor, in SignUp) (opened, error) {

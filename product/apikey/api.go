@@ -133,7 +133,7 @@ func (b createBody) newKey(caller api.Caller) (NewKey, error) {
 		wrong.Add("permission", "Must be full_access or sending_access.")
 	}
 	if len(wrong) > 0 {
-		checkName(&wrong, b.Name) // the rest is looked at when it is known what the key is to do
+		api.CheckName(&wrong, "name", b.Name, maxName) // the rest is looked at when it is known what the key is to do
 		return NewKey{}, wrong.Err()
 	}
 	in := NewKey{Workspace: caller.Workspace, Name: b.Name, Scopes: b.Scopes, Preset: b.Preset + b.Permission, Mode: b.Mode,

@@ -5,9 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -92,7 +90,7 @@ func (s *Service) checkDomains(tx *db.Tx, k Key) error {
 // check returns the key that is asked for, still without id and secret.
 func (in NewKey) check(now time.Time) (Key, error) {
 	var wrong api.Fields
-	k := Key{Workspace: in.Workspace, Name: checkName(&wrong, in.Name), Mode: in.Mode, Preset: in.Preset, CreatedBy: in.CreatedBy, ExpiresAt: in.ExpiresAt}
+	k := Key{Workspace: in.Workspace, Name: api.CheckName(&wrong, "name", in.Name, maxName), Mode: in.Mode, Preset: in.Preset, CreatedBy: in.CreatedBy, ExpiresAt: in.ExpiresAt}
 	if k.Mode == "" {
 		k.Mode = Live
 	}
@@ -106,14 +104,6 @@ func (in NewKey) check(now time.Time) (Key, error) {
 	k.DomainIDs = in.checkDomainIDs(&wrong)
 	k.Networks = in.checkNetworks(&wrong)
 	return k, wrong.Err()
-}
-
-func checkName(wrong *api.Fields, name string) string {
-	name = strings.TrimSpace(name)
-	if name == "" || utf8.RuneCountInString(name) > maxName {
-		wrong.Add("name", fmt.Sprintf("Must have 1 to %d characters.", maxName))
-	}
-	return name
 }
 
 func (in NewKey) checkScopes(wrong *api.Fields) []api.Scope {

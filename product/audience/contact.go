@@ -120,8 +120,8 @@ func checkPerson(wrong *api.Fields, field string, name api.Optional[string]) api
 }
 
 func (b consentBody) check(wrong *api.Fields, now time.Time) *Consent {
-	c := &Consent{Source: checkRemark(wrong, "consent.source", b.Source, maxConsent), IP: checkRemark(wrong, "consent.ip", b.IP, maxConsent),
-		UserAgent: checkRemark(wrong, "consent.user_agent", b.UserAgent, maxConsent), At: time.Time(b.At)}
+	c := &Consent{Source: api.CheckText(wrong, "consent.source", b.Source, maxConsent), IP: api.CheckText(wrong, "consent.ip", b.IP, maxConsent),
+		UserAgent: api.CheckText(wrong, "consent.user_agent", b.UserAgent, maxConsent), At: time.Time(b.At)}
 	if c.At.IsZero() {
 		c.At = now
 	}

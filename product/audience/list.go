@@ -64,12 +64,9 @@ const (
 )
 
 func (b confirmationBody) check(wrong *api.Fields) Confirmation {
-	c := Confirmation{From: strings.TrimSpace(b.From), Subject: strings.TrimSpace(b.Subject), Template: strings.TrimSpace(b.TemplateID), RedirectURL: strings.TrimSpace(b.RedirectURL)}
+	c := Confirmation{From: strings.TrimSpace(b.From), Subject: api.CheckLine(wrong, "confirmation.subject", b.Subject, maxSubject), Template: strings.TrimSpace(b.TemplateID), RedirectURL: strings.TrimSpace(b.RedirectURL)}
 	if _, err := address.Parse(c.From); c.From != "" && err != nil {
 		wrong.Add("confirmation.from", "Not an email address: "+err.Error()+".")
-	}
-	if len(c.Subject) > maxSubject || strings.ContainsAny(c.Subject, "\r\n\x00") {
-		wrong.Add("confirmation.subject", "Must be one line of at most 998 characters.")
 	}
 	if len(c.Template) > maxName {
 		wrong.Add("confirmation.template_id", "Must be the id or the alias of a template.")
@@ -89,9 +86,9 @@ func isWebAddress(text string) bool {
 // apply returns the list as the request wants it.
 func (b listBody) apply(wrong *api.Fields, l List) List {
 	if b.Name != "" || l.ID == "" {
-		l.Name = checkName(wrong, b.Name, maxName)
+		l.Name = api.CheckName(wrong, "name", b.Name, maxName)
 	}
-	l.Description = checkRemark(wrong, "description", b.Description.Or(l.Description), maxDescription)
+	l.Description = api.CheckText(wrong, "description", b.Description.Or(l.Description), maxDescription)
 	l.DoubleOptIn = b.DoubleOptIn.Or(l.DoubleOptIn)
 	if b.Confirmation.Set {
 		l.Confirmation = Confirmation{}

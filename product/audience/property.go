@@ -80,7 +80,7 @@ func (b propertyBody) apply(wrong *api.Fields, p Property) Property {
 			p.Fallback = raw
 		}
 	}
-	p.Label = checkRemark(wrong, "label", b.Label.Or(p.Label), maxLabel)
+	p.Label = api.CheckText(wrong, "label", b.Label.Or(p.Label), maxLabel)
 	return p
 }
 

@@ -60,9 +60,9 @@ type segmentBody struct {
 
 func (b segmentBody) apply(wrong *api.Fields, g Segment) Segment {
 	if b.Name != "" || g.ID == "" {
-		g.Name = checkName(wrong, b.Name, maxName)
+		g.Name = api.CheckName(wrong, "name", b.Name, maxName)
 	}
-	g.Description = checkRemark(wrong, "description", b.Description.Or(g.Description), maxDescription)
+	g.Description = api.CheckText(wrong, "description", b.Description.Or(g.Description), maxDescription)
 	if b.Filter.Set {
 		g.Filter = nil
 		if raw := b.Filter.Value; len(raw) > 0 && string(raw) != "null" {

@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -172,23 +169,6 @@ func (f shelf[T]) room(tx *db.Tx, ws space.ID, most int64, field, things string)
 		err = api.Invalid(field, fmt.Sprintf("A workspace can have at most %d %s.", most, things))
 	}
 	return err
-}
-
-// checkName returns a name without the spaces around it.
-func checkName(wrong *api.Fields, name string, most int) string {
-	name = strings.TrimSpace(name)
-	if length := utf8.RuneCountInString(name); length < 1 || length > most || strings.ContainsFunc(name, unicode.IsControl) {
-		wrong.Add("name", fmt.Sprintf("Must have 1 to %d characters, without line breaks or control characters.", most))
-	}
-	return name
-}
-
-func checkRemark(wrong *api.Fields, field, text string, most int) string {
-	text = strings.TrimSpace(text)
-	if utf8.RuneCountInString(text) > most || strings.ContainsRune(text, 0) {
-		wrong.Add(field, fmt.Sprintf("Must have at most %d characters and no NUL.", most))
-	}
-	return text
 }
 
 // later returns the later of two moments.

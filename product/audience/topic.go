@@ -57,9 +57,9 @@ type topicBody struct {
 
 func (b topicBody) apply(wrong *api.Fields, t Topic) Topic {
 	if b.Name != "" || t.ID == "" {
-		t.Name = checkName(wrong, b.Name, maxTopicName)
+		t.Name = api.CheckName(wrong, "name", b.Name, maxTopicName)
 	}
-	t.Description = checkRemark(wrong, "description", b.Description.Or(t.Description), maxTopicDescription)
+	t.Description = api.CheckText(wrong, "description", b.Description.Or(t.Description), maxTopicDescription)
 	if b.Default == "" {
 		b.Default = b.DefaultCamel
 	}

@@ -80,7 +80,7 @@ type credentialChange struct {
 
 func (s *Service) applyCredential(wrong *api.Fields, change credentialChange, c *Credential) {
 	if change.Name.Set {
-		c.Name = checkText(wrong, "name", change.Name.Value, maxCredentialName)
+		c.Name = api.CheckLine(wrong, "name", change.Name.Value, maxCredentialName)
 	}
 	if c.Name == "" {
 		wrong.Add("name", "A name is required.")

@@ -49,13 +49,13 @@ func (triggerWish) JSONSchema() map[string]any {
 
 func (c change) apply(wrong *api.Fields, a *Automation) {
 	if c.Name.Set && c.Name.Value != "" {
-		a.Name = checkText(wrong, "name", c.Name.Value, maxName)
+		a.Name = api.CheckLine(wrong, "name", c.Name.Value, maxName)
 	}
 	if a.Name == "" {
 		wrong.Add("name", "A name is required.")
 	}
 	if c.Description.Set {
-		a.Description = checkText(wrong, "description", c.Description.Value, maxDescription)
+		a.Description = api.CheckText(wrong, "description", c.Description.Value, maxDescription)
 	}
 	if c.Metadata.Set {
 		a.Metadata = c.Metadata.Value
@@ -63,7 +63,7 @@ func (c change) apply(wrong *api.Fields, a *Automation) {
 			wrong.Add("metadata", fmt.Sprintf("Must have at most %d bytes.", maxMetadata))
 		}
 	}
-	checkText(wrong, "note", c.Note, maxNote)
+	api.CheckText(wrong, "note", c.Note, maxNote)
 	switch c.Status {
 	case "", string(Enabled), string(Disabled):
 	default:

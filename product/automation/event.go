@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -52,7 +51,7 @@ type eventChange struct {
 
 func (c eventChange) apply(wrong *api.Fields, e *Event) {
 	if c.Description.Set {
-		e.Description = checkText(wrong, "description", c.Description.Value, maxEventDescription)
+		e.Description = api.CheckText(wrong, "description", c.Description.Value, maxEventDescription)
 	}
 	if c.Schema.Set {
 		e.Fields = c.Schema.Value
@@ -81,15 +80,6 @@ func checkEventFields(wrong *api.Fields, fields map[string]string) {
 			wrong.Add("schema."+key, "Must be string, number, boolean or date.")
 		}
 	}
-}
-
-// checkText returns text that people read, trimmed.
-func checkText(wrong *api.Fields, field, text string, most int) string {
-	text = strings.TrimSpace(text)
-	if utf8.RuneCountInString(text) > most || strings.ContainsRune(text, 0) {
-		wrong.Add(field, fmt.Sprintf("Must have at most %d characters.", most))
-	}
-	return text
 }
 
 func (s *Service) createEvent(ctx context.Context, ws space.ID, body newEvent) (e Event, err error) {

@@ -212,7 +212,7 @@ func absorb(wrong *api.Fields, err error) error {
 // Publish validates the draft and makes it the version that runs begin with.
 func (s *Service) publishDraft(ctx context.Context, caller api.Caller, id, note string) (a Automation, err error) {
 	var wrong api.Fields
-	if checkText(&wrong, "note", note, maxNote); len(wrong) > 0 {
+	if api.CheckText(&wrong, "note", note, maxNote); len(wrong) > 0 {
 		return a, wrong.Err()
 	}
 	return s.republish(ctx, caller, id, func(tx *db.Tx, a *Automation) error {

@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"postrider/mail/address"
 	"postrider/platform/api"
@@ -115,9 +113,9 @@ func (r Body) apply(wrong *api.Fields, b Broadcast, now time.Time) Broadcast {
 func (r Body) withoutTime() bool { return r.ScheduledAt.Set && r.ScheduledAt.Value == nil }
 
 func (b Broadcast) check(wrong *api.Fields) {
-	checkLine(wrong, "name", b.Name, maxName)
-	checkLine(wrong, "subject", b.Subject, maxSubject)
-	checkLine(wrong, "preview_text", b.PreviewText, maxPreview)
+	api.CheckLine(wrong, "name", b.Name, maxName)
+	api.CheckLine(wrong, "subject", b.Subject, maxSubject)
+	api.CheckLine(wrong, "preview_text", b.PreviewText, maxPreview)
 	if b.From != "" {
 		checkAddress(wrong, "from", b.From)
 	}
@@ -134,12 +132,6 @@ func (b Broadcast) check(wrong *api.Fields) {
 	}
 	if b.Template != "" && (b.HTML != "" || b.Text != "") {
 		wrong.Add("template_id", "Give a template, or html and text, not both.")
-	}
-}
-
-func checkLine(wrong *api.Fields, field, text string, most int) {
-	if utf8.RuneCountInString(text) > most || strings.ContainsFunc(text, unicode.IsControl) {
-		wrong.Add(field, fmt.Sprintf("Must be one line of at most %d characters.", most))
 	}
 }
 

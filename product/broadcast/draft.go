@@ -115,7 +115,7 @@ func (s *Service) reschedule(tx *db.Tx, caller api.Caller, b *Broadcast, body Bo
 func (s *Service) duplicate(ctx context.Context, caller api.Caller, id, name string) (record Record, err error) {
 	var wrong api.Fields
 	name = strings.TrimSpace(name)
-	checkLine(&wrong, "name", name, maxName)
+	api.CheckLine(&wrong, "name", name, maxName)
 	if err := wrong.Err(); err != nil {
 		return record, err
 	}

@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -36,13 +35,11 @@ type NewConnection struct {
 
 func (n NewConnection) check() (NewConnection, error) {
 	var wrong api.Fields
-	n.Name, n.Token = strings.TrimSpace(n.Name), strings.TrimSpace(n.Token)
+	n.Token = strings.TrimSpace(n.Token)
 	if n.Provider != Cloudflare {
 		wrong.Add("provider", "Must be cloudflare.")
 	}
-	if n.Name == "" || utf8.RuneCountInString(n.Name) > maxName {
-		wrong.Add("name", fmt.Sprintf("Must have 1 to %d characters.", maxName))
-	}
+	n.Name = api.CheckName(&wrong, "name", n.Name, maxName)
 	if !token.MatchString(n.Token) {
 		wrong.Add("api_token", "Must be an API token.")
 	}

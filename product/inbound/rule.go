@@ -83,10 +83,7 @@ func (b ruleBody) apply(wrong *api.Fields, r *Rule) {
 		wrong.Add("mode", "Must be rewrite or passthrough.")
 	}
 	if b.Description.Set {
-		r.Description = string(b.Description.Value)
-	}
-	if len([]rune(r.Description)) > maxDescription {
-		wrong.Add("description", fmt.Sprintf("Must have at most %d characters.", maxDescription))
+		r.Description = api.CheckText(wrong, "description", string(b.Description.Value), maxDescription)
 	}
 	if slices.ContainsFunc(r.ForwardTo, func(to string) bool { return strings.EqualFold(to, r.Address) }) {
 		wrong.Add("forward_to", "An address cannot be passed on to itself.")

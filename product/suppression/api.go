@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"time"
-	"unicode/utf8"
 
 	"postrider/mail/address"
 	"postrider/platform/api"
@@ -76,9 +75,7 @@ func (t story) check(wrong *api.Fields, now time.Time) {
 	if t.Reason != "" && !t.Reason.known() {
 		wrong.Add("reason", "Must be bounce, complaint, unsubscribe, manual or invalid.")
 	}
-	if utf8.RuneCountInString(t.Note) > maxNote {
-		wrong.Add("note", fmt.Sprintf("Must have at most %d characters.", maxNote))
-	}
+	api.CheckText(wrong, "note", t.Note, maxNote)
 	if ends := time.Time(t.ExpiresAt); !ends.IsZero() && !ends.After(now) {
 		wrong.Add("expires_at", "Must be in the future.")
 	}

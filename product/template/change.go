@@ -69,10 +69,10 @@ const someBody = "x"
 func (c Change) check(now time.Time, newID func() string) error {
 	var wrong api.Fields
 	if c.Name != "" {
-		checkName(&wrong, c.Name)
+		api.CheckName(&wrong, "name", c.Name, maxName)
 	}
-	checkRemark(&wrong, "description", c.Description.Value, maxDescription)
-	checkRemark(&wrong, "note", c.Note, maxNote)
+	api.CheckText(&wrong, "description", c.Description.Value, maxDescription)
+	api.CheckText(&wrong, "note", c.Note, maxNote)
 	if said(c.Alias) && c.Alias.Value != nil {
 		checkAlias(&wrong, *c.Alias.Value)
 	}

@@ -59,12 +59,12 @@ func checkAlias(wrong *api.Fields, alias string) {
 // Create adds a template. Its source is version 1 and active at once, unless a draft is asked for.
 func (s *Service) Create(ctx context.Context, caller api.Caller, in NewTemplate) (Detail, error) {
 	var wrong api.Fields
-	t := Template{Workspace: caller.Workspace, Alias: in.Alias, Name: checkName(&wrong, in.Name)}
-	t.Description = checkRemark(&wrong, "description", in.Description, maxDescription)
+	t := Template{Workspace: caller.Workspace, Alias: in.Alias, Name: api.CheckName(&wrong, "name", in.Name, maxName)}
+	t.Description = api.CheckText(&wrong, "description", in.Description, maxDescription)
 	if t.Alias != "" {
 		checkAlias(&wrong, t.Alias)
 	}
-	note := checkRemark(&wrong, "note", in.Note, maxNote)
+	note := api.CheckText(&wrong, "note", in.Note, maxNote)
 	source := in.source().apply(&wrong, Source{}, s.world.Clock.Now(), s.world.NewID)
 	if !in.Draft {
 		checkSyntax(&wrong, source)
@@ -168,7 +168,7 @@ func (s *Service) Duplicate(ctx context.Context, caller api.Caller, name, newNam
 		t.Name = string(runes[:min(len(runes), maxName-len(copyMark))]) + copyMark
 	}
 	var wrong api.Fields
-	t.Name = checkName(&wrong, t.Name)
+	t.Name = api.CheckName(&wrong, "name", t.Name, maxName)
 	if err := wrong.Err(); err != nil {
 		return Detail{}, err
 	}

@@ -71,9 +71,9 @@ func TestWrongFieldsOfATemplateAreNamed(t *testing.T) {
 			change fields
 			want   string
 		}{
-			"no name":              {fields{"name": ""}, "name: Must have 1 to 120 characters, without line breaks or control characters."},
-			"long name":            {fields{"name": strings.Repeat("ü", 121)}, "name: Must have 1 to 120 characters, without line breaks or control characters."},
-			"lines in a name":      {fields{"name": "a\nb"}, "name: Must have 1 to 120 characters, without line breaks or control characters."},
+			"no name":              {fields{"name": ""}, "name: Must be one line of 1 to 120 characters."},
+			"long name":            {fields{"name": strings.Repeat("ü", 121)}, "name: Must be one line of 1 to 120 characters."},
+			"lines in a name":      {fields{"name": "a\nb"}, "name: Must be one line of 1 to 120 characters."},
 			"no body":              {fields{"html": ""}, "html: Either html or text is required."},
 			"capital alias":        {fields{"alias": "Welcome"}, alias},
 			"long alias":           {fields{"alias": strings.Repeat("a", 65)}, alias},
@@ -91,7 +91,7 @@ func TestWrongFieldsOfATemplateAreNamed(t *testing.T) {
 			"preview with a line":  {fields{"preview_text": "a\nb"}, "preview_text: Must be one line of at most 500 characters."},
 			"long preview":         {fields{"preview_text": strings.Repeat("x", 501)}, "preview_text: Must be one line of at most 500 characters."},
 			"NUL":                  {fields{"html": "a\x00"}, "html: Must have at most 5 MB and no NUL characters."},
-			"long note":            {fields{"note": strings.Repeat("x", 501)}, "note: Must have at most 500 characters."},
+			"long note":            {fields{"note": strings.Repeat("x", 501)}, "note: Must have at most 500 characters and no NUL."},
 			"syntax":               {fields{"html": "<p>\n {{#if a}}"}, "html: Line 2, column 2: The block if is never closed: {{/if}} is missing."},
 			"syntax of parts":      {fields{"subject": "{{", "text": "{{/x}}"}, "subject: Line 1, column 1: The tag is not closed: }} is missing.; text: Line 1, column 1: {{/x}} closes a block that was not opened."},
 			"helper":               {fields{"html": `{{env "PATH"}}`}, "html: Line 1, column 1: Only names can stand between braces; there are no helpers to call: env \"PATH\"."},

@@ -131,20 +131,3 @@ func oneLine(text string) string {
 		return c
 	}, text)
 }
-
-// checkName returns the name of a template.
-func checkName(wrong *api.Fields, name string) string {
-	name = strings.TrimSpace(name)
-	if name == "" || utf8.RuneCountInString(name) > maxName || oneLine(name) != name {
-		wrong.Add("name", fmt.Sprintf("Must have 1 to %d characters, without line breaks or control characters.", maxName))
-	}
-	return name
-}
-
-func checkRemark(wrong *api.Fields, field, text string, most int) string {
-	text = strings.TrimSpace(text)
-	if utf8.RuneCountInString(text) > most || strings.ContainsRune(text, 0) {
-		wrong.Add(field, fmt.Sprintf("Must have at most %d characters.", most))
-	}
-	return text
-}

@@ -32,7 +32,7 @@ func (c Change) check() (edit, error) {
 	var wrong api.Fields
 	e := edit{Change: c}
 	if c.Name != "" {
-		e.Name = checkName(&wrong, c.Name)
+		e.Name = api.CheckName(&wrong, "name", c.Name, maxName)
 	}
 	if c.Provider != "" {
 		checkProvider(&wrong, c.Provider)
@@ -40,7 +40,7 @@ func (c Change) check() (edit, error) {
 	if c.Metadata.Set {
 		e.metadata = checkMetadata(&wrong, c.Metadata.Value)
 	}
-	e.Reason.Value = checkReason(&wrong, c.Reason.Value)
+	e.Reason.Value = api.CheckLine(&wrong, "pause_reason", c.Reason.Value, maxReason)
 	if c.Status != "" && c.Status != Active && c.Status != Paused {
 		wrong.Add("status", "Must be active or paused.")
 	}

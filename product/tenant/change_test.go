@@ -58,13 +58,13 @@ func TestWrongChangesAreNamedAndChangeNothing(t *testing.T) {
 			{fields{"status": true}, "status", "Must be a string."},
 			{fields{"paused": "yes"}, "paused", "Must be true or false."},
 			{fields{"status": "active", "paused": true}, "paused", "Contradicts status."},
-			{fields{"name": strings.Repeat("x", 201)}, "name", "Must have 1 to 200 characters, without line breaks or control characters."},
-			{fields{"name": "  "}, "name", "Must have 1 to 200 characters, without line breaks or control characters."},
+			{fields{"name": strings.Repeat("x", 201)}, "name", "Must be one line of 1 to 200 characters."},
+			{fields{"name": "  "}, "name", "Must be one line of 1 to 200 characters."},
 			{fields{"provider": "node:x"}, "provider", "Must be inherit, direct, relay or node:<id of a sending node>."},
 			{fields{"provider": "node:" + nobody}, "provider", "There is no such sending node."},
 			{fields{"metadata": fields{"a": strings.Repeat("x", 8<<10)}}, "metadata", "Must have at most 50 keys and 8 KB."},
 			{fields{"metadata": []any{}}, "metadata", "Must be an object."},
-			{fields{"paused": true, "pause_reason": strings.Repeat("x", 501)}, "pause_reason", "Must have at most 500 characters, without line breaks or control characters."},
+			{fields{"paused": true, "pause_reason": strings.Repeat("x", 501)}, "pause_reason", "Must be one line of at most 500 characters."},
 		} {
 			if test.change["name"] == nil {
 				test.change["name"] = "Other"

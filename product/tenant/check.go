@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -29,24 +26,6 @@ var externalID = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._:@/-]*$`)
 func isExternalID(text string) bool {
 	return len(text) <= maxExternalID && externalID.MatchString(text)
 }
-
-func checkName(wrong *api.Fields, name string) string {
-	name = strings.TrimSpace(name)
-	if name == "" || utf8.RuneCountInString(name) > maxName || hasControl(name) {
-		wrong.Add("name", fmt.Sprintf("Must have 1 to %d characters, without line breaks or control characters.", maxName))
-	}
-	return name
-}
-
-func checkReason(wrong *api.Fields, reason string) string {
-	reason = strings.TrimSpace(reason)
-	if utf8.RuneCountInString(reason) > maxReason || hasControl(reason) {
-		wrong.Add("pause_reason", fmt.Sprintf("Must have at most %d characters, without line breaks or control characters.", maxReason))
-	}
-	return reason
-}
-
-func hasControl(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
 
 // checkProvider looks at the form only; whether a node exists is asked in the transaction.
 func checkProvider(wrong *api.Fields, p Provider) {

@@ -30,7 +30,7 @@ func (in NewTenant) check(ws space.ID) (Tenant, error) {
 	if !isExternalID(t.ExternalID) {
 		wrong.Add("external_id", fmt.Sprintf("Must have 1 to %d letters, digits or . _ : @ / - and begin with a letter or a digit.", maxExternalID))
 	}
-	t.Name = checkName(&wrong, in.Name)
+	t.Name = api.CheckName(&wrong, "name", in.Name, maxName)
 	checkProvider(&wrong, t.Provider)
 	t.Metadata = checkMetadata(&wrong, in.Metadata)
 	return t, wrong.Err()

@@ -140,7 +140,7 @@ func TestWrongFieldsOfACustomerAreNamed(t *testing.T) {
 	t.Parallel()
 	const (
 		external = "Must have 1 to 128 letters, digits or . _ : @ / - and begin with a letter or a digit."
-		name     = "Must have 1 to 200 characters, without line breaks or control characters."
+		name     = "Must be one line of 1 to 200 characters."
 		provider = "Must be inherit, direct, relay or node:<id of a sending node>."
 		metadata = "Must have at most 50 keys and 8 KB."
 	)

@@ -37,7 +37,7 @@ func (s *Service) checkChange(before Endpoint, c Change) (Endpoint, error) {
 		after.Events = s.checkEvents(&wrong, "events", c.Events)
 	}
 	if c.Description.Set {
-		after.Description = checkDescription(&wrong, c.Description.Value)
+		after.Description = api.CheckLine(&wrong, "description", c.Description.Value, maxDescription)
 	}
 	if c.DomainIDs.Set {
 		after.Domains = checkIDs(&wrong, "domain_ids", c.DomainIDs.Value)

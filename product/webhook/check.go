@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"golang.org/x/net/http/httpguts"
@@ -92,14 +91,6 @@ func shorten(text string) string {
 		return text
 	}
 	return string([]rune(text)[:most]) + "…"
-}
-
-func checkDescription(wrong *api.Fields, text string) string {
-	text = strings.TrimSpace(text)
-	if utf8.RuneCountInString(text) > maxDescription || strings.ContainsFunc(text, unicode.IsControl) {
-		wrong.Add("description", fmt.Sprintf("Must have at most %d characters, without line breaks or control characters.", maxDescription))
-	}
-	return text
 }
 
 // checkIDs returns the ids of a filter without doubles. Whether they exist is asked in the transaction.

@@ -76,7 +76,7 @@ func TestWrongEndpointsAreRefusedByField(t *testing.T) {
 			{fields{"events": []string{"email.sent", "email.exploded"}}, "events1", `"email.exploded" is not an event. GET /webhook-events lists all of them; email.* and * are also taken.`},
 			{fields{"events": []string{"mail.*"}}, "events0", `"mail.*" is not an event. GET /webhook-events lists all of them; email.* and * are also taken.`},
 			{fields{"events": []string{".*"}}, "events0", `".*" is not an event. GET /webhook-events lists all of them; email.* and * are also taken.`},
-			{fields{"description": strings.Repeat("x", 201)}, "description", "Must have at most 200 characters, without line breaks or control characters."},
+			{fields{"description": strings.Repeat("x", 201)}, "description", "Must be one line of at most 200 characters."},
 			{fields{"domain_ids": []string{"acme.test"}}, "domain_ids0", "Must be an id."},
 			{fields{"domain_ids": []string{"00000000-0000-7000-8000-000000000000"}}, "domain_ids", "All of them must be domains of this workspace."},
 			{fields{"domain_ids": make([]string, 101)}, "domain_ids", "Must have at most 100 ids."},

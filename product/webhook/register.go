@@ -34,7 +34,7 @@ func (s *Service) checkNew(in NewEndpoint) (Endpoint, error) {
 	field, target := in.target()
 	s.checkURL(&wrong, field, target)
 	e := Endpoint{
-		URL: target, Events: s.checkEvents(&wrong, "events", in.Events), Description: checkDescription(&wrong, in.Description),
+		URL: target, Events: s.checkEvents(&wrong, "events", in.Events), Description: api.CheckLine(&wrong, "description", in.Description, maxDescription),
 		Domains: checkIDs(&wrong, "domain_ids", in.DomainIDs), Tenants: checkIDs(&wrong, "managed_tenant_ids", in.TenantIDs),
 		IncludeBody: in.IncludeBody, Headers: checkHeaders(&wrong, in.Headers, nil), Status: Enabled,
 	}
