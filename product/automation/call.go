@@ -139,7 +139,7 @@ func (s *Service) exchange(ctx context.Context, c *call) (answered, error) {
 	if err != nil || target.Host == "" || target.User != nil {
 		return answered{}, refused{"The URL is not valid."}
 	}
-	if s.isOurselves(target) {
+	if httpout.LeadsTo(target, s.config.BaseURL) {
 		return answered{}, refused{"The URL is that of this service itself."}
 	}
 	values := target.Query()

@@ -191,30 +191,18 @@ func (s *Service) checkTarget(wrong *api.Fields, field, target string, c *Creden
 		wrong.Add(field, "Must be a URL.")
 	case u.User != nil:
 		wrong.Add(field, "Must not hold a user name or password. Use a credential.")
-	case s.isOurselves(u):
+	case httpout.LeadsTo(u, s.config.BaseURL):
 		wrong.Add(field, "The URL is that of this service itself, which would make events of events.")
 	case c != nil && !c.allows(u):
 		wrong.Add(field, "The host is not among the allowed hosts of the credential.")
 	}
 }
 
-func (s *Service) isOurselves(u *url.URL) bool {
-	own, err := url.Parse(s.config.BaseURL)
-	return err == nil && own.Host != "" && strings.EqualFold(own.Hostname(), u.Hostname()) && portOf(own) == portOf(u)
-}
-
-func portOf(u *url.URL) string {
-	if u.Port() == "" {
-		return map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Port()
-}
-
 // allows tells whether the secret may be shown to the host of a URL. A port counts only if the allowed host names one.
 func (c *Credential) allows(u *url.URL) bool {
 	return slices.ContainsFunc(c.AllowedHosts, func(allowed string) bool {
 		host := &url.URL{Scheme: u.Scheme, Host: allowed}
-		return strings.EqualFold(host.Hostname(), u.Hostname()) && (host.Port() == "" || host.Port() == portOf(u))
+		return strings.EqualFold(host.Hostname(), u.Hostname()) && (host.Port() == "" || host.Port() == httpout.PortOf(u))
 	})
 }
 

@@ -44,26 +44,14 @@ func (s *Service) checkURL(wrong *api.Fields, field, target string) {
 		return
 	}
 	err := httpout.CheckURL(target, s.config.Policy)
+	parsed, unreadable := url.Parse(target)
 	var refusal *httpout.Refusal
 	switch {
 	case errors.As(err, &refusal):
 		wrong.Add(field, refusal.Sentence)
-	case err == nil && s.isOurselves(target):
+	case err == nil && unreadable == nil && httpout.LeadsTo(parsed, s.config.BaseURL):
 		wrong.Add(field, "The URL is that of this service itself, which would make events of events.")
 	}
-}
-
-func (s *Service) isOurselves(target string) bool {
-	own, err := url.Parse(s.config.BaseURL)
-	theirs, otherErr := url.Parse(target)
-	return err == nil && otherErr == nil && own.Host != "" && strings.EqualFold(own.Hostname(), theirs.Hostname()) && portOf(own) == portOf(theirs)
-}
-
-func portOf(u *url.URL) string {
-	if u.Port() == "" {
-		return map[string]string{"http": "80", "https": "443"}[u.Scheme]
-	}
-	return u.Port()
 }
 
 // checkEvents returns the names without doubles. field is what the caller has given them in.
