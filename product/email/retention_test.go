@@ -40,7 +40,12 @@ func TestWhatEmailsSayIsForgottenAfterTheTimeOfThePlan(t *testing.T) {
 		if !strings.Contains(read(old), "secret") {
 			t.Fatal("it is forgotten at once")
 		}
-		in.Clock.Advance(8 * 24 * time.Hour)
+		in.Clock.Advance(7*24*time.Hour - time.Minute)
+		sweep()
+		if !strings.Contains(read(old), "secret") {
+			t.Fatal("it is forgotten before its time")
+		}
+		in.Clock.Advance(24 * time.Hour)
 		fresh := send(nil)
 		in.Deliver()
 		sweep()

@@ -206,23 +206,30 @@ func TestEntriesEndWithTheRetentionOfThePlan(t *testing.T) {
 			t.Fatalf("at first there are %d and %d entries", ask(free), ask(pro))
 		}
 		entry := fmt.Sprintf("/logs/%v", rows(in.CallAs(free, http.MethodGet, "/logs", nil, nil), "data")[0]["id"])
-		in.Clock.Advance(7 * 24 * time.Hour)
+		const day = 24 * time.Hour
+		began := in.Clock.Now()
+		at := func(age time.Duration, wantFree, wantPro int) {
+			t.Helper()
+			in.Clock.Advance(age - in.Clock.Now().Sub(began))
+			for _, when := range []string{"before", "after"} {
+				if ask(free) != wantFree || ask(pro) != wantPro {
+					t.Errorf("%v on, %s a sweep, there are %d and %d entries", age, when, ask(free), ask(pro))
+				}
+				for _, w := range in.App.Logs.Workers() {
+					in.Finish(w.Step)
+				}
+			}
+		}
+		at(7*day-time.Minute, 1, 1)
+		if answer := in.CallAs(free, http.MethodGet, entry, nil, nil); answer.Status != http.StatusOK {
+			t.Errorf("in its last minute the entry is answered with %d", answer.Status)
+		}
+		at(7*day+time.Minute, 0, 1)
 		if answer := in.CallAs(free, http.MethodGet, entry, nil, nil); answer.Status != http.StatusNotFound {
 			t.Errorf("after a week the entry is answered with %d", answer.Status)
 		}
-		if ask(free) != 0 || ask(pro) != 1 {
-			t.Errorf("after a week there are %d and %d entries", ask(free), ask(pro))
-		}
-		for _, w := range in.App.Logs.Workers() {
-			in.Finish(w.Step)
-		}
-		if ask(pro) != 1 {
-			t.Error("the sweep took what may still be looked at")
-		}
-		in.Clock.Advance(90 * 24 * time.Hour)
-		for _, w := range in.App.Logs.Workers() {
-			in.Finish(w.Step)
-		}
+		at(90*day-time.Minute, 0, 1)
+		at(90*day+time.Minute, 0, 0)
 		err := in.App.DB.Read(context.Background(), func(tx *db.Tx) error {
 			for _, table := range []string{"log_entry", "log_search"} {
 				if left, err := db.One(tx, db.Value[int64], `SELECT COUNT(*) FROM `+table); err != nil || left != 0 {

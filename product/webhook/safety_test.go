@@ -167,6 +167,31 @@ func TestWhatStillWaitsIsNotForgotten(t *testing.T) {
 	})
 }
 
+func TestDeliveriesAreForgottenWithTheLogsOfThePlan(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, nil)
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.work()
+		h.Clock.Advance(7*24*time.Hour - time.Minute)
+		h.do("webhook sweep")
+		if got := len(h.deliveries("")); got != 1 {
+			t.Errorf("%d in the last minute of the week", got)
+		}
+		h.Clock.Advance(2 * time.Minute)
+		h.do("webhook sweep")
+		if got := len(h.deliveries("")); got != 0 {
+			t.Errorf("%d after a week", got)
+		}
+	}, func(s *app.Settings) {
+		s.Plans = plan.Shipped()
+		week := s.Plans[plan.Unlimited]
+		week.Limits.LogRetentionDays = s.Plans[plan.Free].Limits.LogRetentionDays
+		s.Plans[plan.Unlimited] = week
+	})
+}
+
 func TestOldDeliveriesAreForgotten(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {
