@@ -100,6 +100,28 @@ func TestASecondHeaderOnTopBreaksTheSignature(t *testing.T) {
 	}
 }
 
+func TestHowABodyIsEncodedIsSigned(t *testing.T) {
+	t.Parallel()
+	key := keys(t)["ed25519"]
+	const mine, other = "Content-Transfer-Encoding: 7bit\r\n", "Content-Transfer-Encoding: base64\r\n"
+	signed := sign(t, key, []byte(mine+plainHeader+"SGVsbG8=\r\n"))
+	for name, forged := range map[string][]byte{
+		"another": bytes.Replace(signed, []byte(mine), []byte(other), 1),
+		"none":    bytes.Replace(signed, []byte(mine), nil, 1),
+		"two":     append([]byte(other), signed...),
+	} {
+		for verifier, err := range map[string]error{"go-msgauth": verifyMsgauth(key, forged), "mox": verifyMox(key, forged)} {
+			if err == nil {
+				t.Errorf("%s accepts %s", verifier, name)
+			}
+		}
+	}
+	given := append([]byte(mine), sign(t, key, []byte(plainHeader+"Hello\r\n"))...)
+	if err := verifyMsgauth(key, given); err != nil {
+		t.Errorf("a relay that names what it was breaks the signature: %v", err)
+	}
+}
+
 func TestWhatListsAddIsSignedOnlyWhereItIs(t *testing.T) {
 	t.Parallel()
 	key := keys(t)["ed25519"]

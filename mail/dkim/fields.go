@@ -15,6 +15,10 @@ var oversigned = []string{
 	"list-unsubscribe", "list-unsubscribe-post",
 }
 
+// aloneSigned are headers that are signed, and that there is no further one, where there is one. How a body is encoded decides what its
+// reader sees; mail without it may be given one on its way.
+var aloneSigned = []string{"content-transfer-encoding"}
+
 // alsoSigned are headers that are signed where there are some. Who passes mail on may add one: lists name themselves. Gmail counts
 // complaints only by a Feedback-ID that is signed.
 var alsoSigned = []string{
@@ -39,7 +43,7 @@ func split(raw []byte) ([]message.Field, []byte, error) {
 // selectFields returns the names for the h= tag and the fields they stand for, in the order in which they are hashed: among
 // fields of one name the last comes first (RFC 6376 §5.4.2). Without a From it returns no fields.
 func selectFields(header []message.Field) (names []string, signed [][]byte) {
-	names = make([]string, 0, 2*len(oversigned)+len(alsoSigned))
+	names = make([]string, 0, 2*(len(oversigned)+len(aloneSigned))+len(alsoSigned))
 	sign := func(name string) (found bool) {
 		for i := len(header) - 1; i >= 0; i-- {
 			if strings.EqualFold(header[i].Name, name) {
@@ -55,6 +59,11 @@ func selectFields(header []message.Field) (names []string, signed [][]byte) {
 			return nil, nil
 		}
 		names = append(names, name)
+	}
+	for _, name := range aloneSigned {
+		if sign(name) {
+			names = append(names, name)
+		}
 	}
 	for _, name := range alsoSigned {
 		sign(name)
