@@ -143,14 +143,21 @@ func (t *talk) converse(ctx context.Context, to server) bool {
 	if errors.As(err, &failed) && failed.Stage == smtp.StageStartTLS && to.decision.PlaintextAllowed && !errors.Is(err, smtp.ErrSpokeBeforeTLS) {
 		opened, err = t.connect(ctx, to, false)
 	}
-	a := &t.outcome.Attempt
-	a.Helo, a.MXHost, a.MXIP, a.MXPort = t.source().Hello, to.host, to.addr.Addr(), int(to.addr.Port())
+	t.turnTo(to.host, to.addr.Addr(), int(to.addr.Port()))
+	t.outcome.Attempt.Helo = t.source().Hello
 	if err != nil {
 		t.brokeOff(err, false)
 		return false
 	}
 	t.connection.line = opened
 	return t.send(ctx)
+}
+
+// turnTo notes which server is meant from now on, and forgets what was noted of a conversation with one before it.
+func (t *talk) turnTo(host string, addr netip.Addr, port int) {
+	a := &t.outcome.Attempt
+	a.MXHost, a.MXIP, a.MXPort = host, addr, port
+	a.LocalIP, a.TLS = netip.Addr{}, email.TLSFacts{Policy: string(tlspolicy.None)}
 }
 
 // send hands the message over the open conversation and tells whether the server has decided. A conversation that had carried

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"postrider/mail/dkim"
@@ -36,18 +37,23 @@ func (t *talk) refuseLocally(err error) {
 // leaseOver ends an attempt before the server had the message. If another node has made one since, this is not even written down.
 func (t *talk) leaseOver() {
 	a := &t.outcome.Attempt
-	a.Stage, a.Outcome, t.heard.Failure = smtp.StageData, email.AttemptDeferred, shape.OurOwn
-	a.Enhanced, a.Response = "4.3.0", "4.3.0 This node was held up for too long; the message was not handed over and will be tried again."
+	t.stopped("4.3.0 This node was held up for too long; the message was not handed over and will be tried again.")
+	a.Enhanced = "4.3.0"
 	t.outcome.Class = report.Classify(report.Reply{Enhanced: a.Enhanced})
 	t.service.decide(&t.outcome)
 }
 
 // calledBack ends an attempt, and with it the mail, before the server had the message.
 func (t *talk) calledBack() {
-	a := &t.outcome.Attempt
-	a.Stage, a.Outcome, t.heard.Failure = smtp.StageData, email.AttemptDeferred, shape.OurOwn
-	a.Response = "The mail was cancelled during the conversation; the message was not handed over."
+	t.stopped("The mail was cancelled during the conversation; the message was not handed over.")
 	t.outcome.Decision = email.CalledBack
+}
+
+// stopped notes that we ended the conversation. What a server that was tried before had answered has no part in it.
+func (t *talk) stopped(why string) {
+	a := &t.outcome.Attempt
+	a.Stage, a.Outcome, a.Response, t.heard.Failure = smtp.StageData, email.AttemptDeferred, why, shape.OurOwn
+	a.Code, a.Enhanced, a.Class, a.NextAt, t.outcome.Class = 0, "", nil, time.Time{}, report.Verdict{}
 }
 
 // dnsFailed notes that no server could be found. That says nothing about any of them.
@@ -153,6 +159,7 @@ func (t *talk) hearFailure(reply report.Reply) {
 
 // cause keeps what an operator can use of an error, in one bounded line.
 func cause(err error) string {
+	const enough = 200
 	text := err.Error()
-	return text[:min(len(text), 200)]
+	return strings.ToValidUTF8(text[:min(len(text), enough)], "")
 }

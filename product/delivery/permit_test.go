@@ -2,13 +2,16 @@ package delivery_test
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/mail/dane/danetest"
 	"postrider/mail/smtp"
 	"postrider/product/delivery"
 	"postrider/world"
@@ -67,6 +70,89 @@ func TestANodeThatSleptPastItsLeaseDoesNotEndTheMessage(t *testing.T) {
 			t.Errorf("%d copies after %d attempts", taken.Load(), attempts())
 		}
 	})
+}
+
+// reserve is a network in which peer.test has a second server, for when the first one fails.
+type reserve struct {
+	*peering
+	second netip.Addr
+}
+
+func (r *reserve) MX(ctx context.Context, name string) ([]world.MX, world.Answer, error) {
+	servers, answer, err := r.peering.MX(ctx, name)
+	if name == "peer.test" {
+		servers = append(servers, world.MX{Host: "reserve.peer.test", Preference: 20})
+	}
+	return servers, answer, err
+}
+
+func (r *reserve) IP(ctx context.Context, name string) ([]netip.Addr, world.Answer, error) {
+	if name == "reserve.peer.test" {
+		return []netip.Addr{r.second}, world.Answer{}, nil
+	}
+	return r.peering.IP(ctx, name)
+}
+
+// newReserve returns a node whose mail to peer.test goes to a server, and then to the address of a second one.
+func newReserve(t *testing.T, in *apptest.Installation, first string, second netip.Addr) *node {
+	t.Helper()
+	p := &peering{roads: newRoads(in.App.World)}
+	p.at.Store(&first)
+	return newNodeIn(t, in, &reserve{p, second}, p.roads, func(c *delivery.Config) { c.Inline = false })
+}
+
+// startRefusing runs a server that refuses the first connection for good; during the others it is as slumber.
+func startRefusing(t *testing.T, sleep func(), taken *atomic.Int64) (address string) {
+	t.Helper()
+	var came atomic.Int64
+	return startServer(t, smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{},
+		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) {
+			if came.Add(1) == 1 {
+				return nil, smtp.NewReply(554, "5.3.2", "No mail here")
+			}
+			return &slumber{taken: taken, sleep: sleep}, nil
+		}})
+}
+
+func TestAnAttemptThatAnEndedLeaseStopsTellsNothingOfTheServerBefore(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		var taken atomic.Int64
+		once := sync.OnceFunc(func() { in.Clock.Advance(31 * time.Second) })
+		n := newReserve(t, in, startRefusing(t, once, &taken), peerAddr)
+		id := in.Send("ann@peer.test")
+
+		n.run(func() bool { return len(attempts(in, id)) == 1 })
+		made := attempts(in, id)[0]
+		if made["mx_host"] != "reserve.peer.test" || made["smtp_code"] != nil || made["enhanced_code"] != "4.3.0" || made["classification"] != nil || taken.Load() != 0 {
+			t.Errorf("%v, and %d messages", made, taken.Load())
+		}
+	})
+}
+
+func TestAServerThatIsNotReachedHasNothingOfTheOneBefore(t *testing.T) {
+	t.Parallel()
+	certificate := danetest.NewAuthority(t).Issue(t, "mx.peer.test", danetest.FarAhead)
+	address := startServer(t, smtp.Config{Hostname: "mx.peer.test", Clock: world.SystemClock{}, TLS: &tls.Config{Certificates: []tls.Certificate{certificate}},
+		Handler: func(context.Context, *smtp.ConnInfo) (smtp.Session, *smtp.Reply) { return leaving{&slumber{}}, nil }})
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		n := newReserve(t, in, address, deadAddr)
+		id := in.Send("ann@peer.test")
+
+		n.run(func() bool { return len(attempts(in, id)) == 1 })
+		made := attempts(in, id)[0]
+		encryption, _ := made["tls"].(map[string]any)
+		if made["mx_host"] != "reserve.peer.test" || made["outcome"] != "connection_failed" || made["local_ip"] != nil || encryption["used"] != false {
+			t.Errorf("%v", made)
+		}
+	})
+}
+
+// leaving is a server that has to go when it is told of a message.
+type leaving struct{ *slumber }
+
+func (leaving) Mail(context.Context, smtp.Path, smtp.MailParams) *smtp.Reply {
+	return smtp.NewReply(421, "4.3.2", "Going down")
 }
 
 // interrupted is a node in the midst of a conversation about an email, whose lease has just run out and was freed by another node.

@@ -3,6 +3,7 @@ package delivery
 import (
 	"context"
 	"errors"
+	"net/netip"
 
 	"postrider/mail/report"
 	"postrider/mail/smtp"
@@ -26,7 +27,7 @@ func (t *talk) tryRelay(ctx context.Context) {
 			return
 		}
 	}
-	t.outcome.Attempt.MXHost, t.outcome.Attempt.MXPort = r.Host, r.Port
+	t.turnTo(r.Host, netip.Addr{}, r.Port)
 	signedIn, err := t.service.relays.Connect(ctx, r)
 	if err != nil {
 		t.brokeOff(err, false)

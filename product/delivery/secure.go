@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -59,7 +60,7 @@ func (t *talk) agree(ctx context.Context, found route, host string, addresses wo
 
 // leaveAlone notes that a server was not spoken to because it might not be the recipient's. That says nothing about the server.
 func (t *talk) leaveAlone(host string, err error) {
-	t.outcome.Attempt.MXHost = host
+	t.turnTo(host, netip.Addr{}, 0)
 	t.brokeOff(&smtp.Error{Stage: smtp.StageStartTLS, Err: err}, false)
 	t.heard.Failure = shape.OurOwn
 }
