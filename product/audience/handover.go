@@ -1,6 +1,7 @@
 package audience
 
 import (
+	"errors"
 	"slices"
 
 	"postrider/platform/db"
@@ -32,11 +33,14 @@ func (s *Service) Newest(tx *db.Tx, ws space.ID) (int64, error) {
 
 // IsSegment tells whether an id is that of a segment and of no list: older programs call segments audiences.
 func (s *Service) IsSegment(tx *db.Tx, ws space.ID, id string) (bool, error) {
-	if _, err := lists.find(tx, ws, id); err == nil {
-		return false, nil
+	if _, err := lists.find(tx, ws, id); !errors.Is(err, ErrListNotFound) {
+		return false, err
 	}
 	_, err := segments.find(tx, ws, id)
-	return err == nil, nil
+	if errors.Is(err, ErrSegmentNotFound) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Contacts returns contacts by number as mail is made for them, whether they may be mailed or not. Those who are gone are missing.

@@ -144,6 +144,25 @@ func TestColumnsAreFoundByTheirMap(t *testing.T) {
 	})
 }
 
+func TestTheSameOfSeveralMistakesIsToldEveryTime(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		for _, c := range []struct {
+			form map[string]string
+			want string
+		}{
+			{map[string]string{"column_map": `{"first_name":"A","last_name":"B","unsubscribed":"C"}`}, `column_map: There is no column "A".`},
+			{map[string]string{"column_map": "{", "segments": "[", "topics": "[", "send_confirmations": "?"}, "column_map: Must be JSON."},
+		} {
+			for range 10 {
+				if answer := h.upload("/contacts/imports", "a.csv", []byte("email\nann@example.net\n"), c.form); answer.Problems() != c.want {
+					t.Errorf("%s, want %s", answer.Raw, c.want)
+				}
+			}
+		}
+	})
+}
+
 func TestThreeEncodingsAreOne(t *testing.T) {
 	t.Parallel()
 	const text = "email,first_name\r\nzoe@example.net,Zoë\r\n\"jürgen@example.net\",\"Jürgen, der \"\"Große\"\"\"\r\n"

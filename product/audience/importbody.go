@@ -43,9 +43,12 @@ func (b *importBody) ReadBody(raw []byte) error {
 		return api.Invalid("_body", "The form cannot be read.")
 	}
 	b.form = f
-	for name, target := range map[string]any{"column_map": &b.Columns, "segments": &b.Segments, "topics": &b.Topics, "send_confirmations": &b.Confirmations} {
-		if text := strings.TrimSpace(fields[name]); text != "" && json.Unmarshal([]byte(text), target) != nil {
-			return api.Invalid(name, "Must be JSON.")
+	for _, field := range []struct {
+		name string
+		into any
+	}{{"column_map", &b.Columns}, {"segments", &b.Segments}, {"topics", &b.Topics}, {"send_confirmations", &b.Confirmations}} {
+		if text := strings.TrimSpace(fields[field.name]); text != "" && json.Unmarshal([]byte(text), field.into) != nil {
+			return api.Invalid(field.name, "Must be JSON.")
 		}
 	}
 	b.OnConflict = conflict(fields["on_conflict"])

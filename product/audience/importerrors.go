@@ -22,9 +22,14 @@ func (s *Service) writeErrors(ctx context.Context, id ImportID) (blob.Ref, error
 // putFile puts a file into the store while it is written.
 func (s *Service) putFile(ctx context.Context, print func(io.Writer) error) (blob.Info, error) {
 	read, write := io.Pipe()
-	go func() { write.CloseWithError(print(write)) }()
+	printed := make(chan struct{})
+	go func() {
+		defer close(printed)
+		write.CloseWithError(print(write))
+	}()
 	info, err := s.parts.Blobs.Put(ctx, read, maxPlain)
 	read.CloseWithError(err) // ends the writer, should the store have given up first
+	<-printed
 	return info, err
 }
 

@@ -163,9 +163,12 @@ func (m columnMap) find(header []string, known schema) (c columns, missing strin
 	if c.email < 0 {
 		return c, "No column holds addresses. Name it as column_map.email."
 	}
-	for mapped, at := range map[string]int{m.FirstName: c.first, m.LastName: c.last, m.Unsubscribed: c.unsubscribed} {
-		if mapped != "" && at < 0 {
-			return c, fmt.Sprintf("There is no column %q.", mapped)
+	for _, column := range []struct {
+		mapped string
+		at     int
+	}{{m.FirstName, c.first}, {m.LastName, c.last}, {m.Unsubscribed, c.unsubscribed}} {
+		if column.mapped != "" && column.at < 0 {
+			return c, fmt.Sprintf("There is no column %q.", column.mapped)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.Properties)) {

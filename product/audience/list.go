@@ -182,12 +182,13 @@ func (s *Service) deleteList(ctx context.Context, ws space.ID, id string) error 
 // free refuses to delete what segments, or slices above, still use.
 func (s *Service) free(tx *db.Tx, ws space.ID, idOrKey string) error {
 	var uses []Use
-	schema, err := loadSchema(tx, ws)
+	known, err := loadSchema(tx, ws)
 	if err != nil {
 		return err
 	}
-	for id, segment := range schema.Segments {
-		if segment.Filter != nil && id != idOrKey && segment.Filter.Uses(idOrKey) {
+	for _, g := range known.segments {
+		id := string(g.ID)
+		if rules := known.Segments[id].Filter; rules != nil && id != idOrKey && rules.Uses(idOrKey) {
 			uses = append(uses, Use{"segment", id})
 		}
 	}

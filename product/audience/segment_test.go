@@ -1,11 +1,17 @@
 package audience_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"postrider/platform/db"
+	"postrider/product/audience"
 )
 
 func rule(field, operator string, value any) fields {
@@ -191,6 +197,50 @@ func TestListsTopicsAndPropertiesInUseStay(t *testing.T) {
 		}
 		if got := h.must(200, "GET", "/contacts/"+ann, nil).Pick("lists", "topics", "properties", "status"); got != `[[],[],{},"subscribed"]` {
 			t.Error(got)
+		}
+	})
+}
+
+func TestWhatUsesAListIsToldInTheOrderInWhichItWasMade(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.made("/audience/lists", "A", nil)
+		var want []string
+		for _, name := range []string{"F", "B", "D", "A", "E", "C"} {
+			want = append(want, h.made("/segments", name, fields{"filter": rule("lists", "member_of", list)}))
+		}
+		var answer struct {
+			Error struct {
+				Details struct{ Resources []audience.Use }
+			}
+		}
+		if err := json.Unmarshal(h.must(409, "DELETE", "/audience/lists/"+list, nil).Raw, &answer); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, use := range answer.Error.Details.Resources {
+			got = append(got, use.ID)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%v, want %v", got, want)
+		}
+	})
+}
+
+func TestTroubleOfTheDatabaseDoesNotMakeASegmentOfNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		segment := h.made("/segments", "A", nil)
+		var asked error
+		_ = h.App.DB.Write(context.Background(), func(tx *db.Tx) error { // taken back by the error
+			if _, err := tx.Exec(`ALTER TABLE segment RENAME TO broken`); err != nil {
+				t.Fatal(err)
+			}
+			_, asked = h.App.Audience.IsSegment(tx, h.Workspace, segment)
+			return errors.New("taken back")
+		})
+		if asked == nil {
+			t.Error("a question that was not answered was taken for a no")
 		}
 	})
 }
