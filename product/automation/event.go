@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,11 +72,11 @@ func checkEventFields(wrong *api.Fields, fields map[string]string) {
 		wrong.Add("schema", fmt.Sprintf("Must have at most %d keys.", maxEventFields))
 		return
 	}
-	for key, kind := range fields {
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
 		if key == "" || len(key) > maxEventKey || strings.ContainsAny(key, ". \x00") {
 			wrong.Add("schema", fmt.Sprintf("%q is not a key: use at most %d characters without dots and spaces.", key, maxEventKey))
 		}
-		switch kind {
+		switch fields[key] {
 		case "string", "number", "boolean", "date":
 		default:
 			wrong.Add("schema."+key, "Must be string, number, boolean or date.")

@@ -116,3 +116,17 @@ func TestAKeyMakesARepeatedRequestTheSame(t *testing.T) {
 		}
 	})
 }
+
+func TestKeysOfASchemaAreToldInTheirOrder(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		refused := h.must(400, "POST", "/events", fields{"name": "x", "schema": fields{"a b": "string", "c d": "string", "e f": "string", "g h": "string"}})
+		var order []int
+		for _, key := range []string{"a b", "c d", "e f", "g h"} {
+			order = append(order, strings.Index(string(refused.Raw), key))
+		}
+		if order[0] < 0 || !slices.IsSorted(order) {
+			t.Errorf("%s", refused.Raw)
+		}
+	})
+}

@@ -240,3 +240,26 @@ func TestVariablesStandForWhatIsThere(t *testing.T) {
 		}
 	}
 }
+
+// People mend what they are told of and look again: what is told must not change by itself.
+func TestTheSameMistakesAreToldEveryTime(t *testing.T) {
+	t.Parallel()
+	split := flow.Step{Key: "split", Type: flow.Split, Config: raw(`{"branches":[{"key":"x","weight":1},{"key":"y","weight":1},{"key":"z","weight":1}]}`)}
+	circles := flow.Definition{Steps: []flow.Step{trigger("a"), split, delay("b", "1 minute"), delay("c", "1 minute"), delay("d", "1 minute")},
+		Connections: []flow.Connection{connect("a split"), connect("b b"), connect("c c"), connect("d d"), {From: "split", To: "b", Type: flow.AlongABranch, Branch: "x"},
+			{From: "split", To: "c", Type: flow.AlongABranch, Branch: "y"}, {From: "split", To: "d", Type: flow.AlongABranch, Branch: "z"}}}
+	var values []string
+	for i := range 150 { // more than are told at once
+		values = append(values, fmt.Sprintf(`"v%d":{"var":"secrets.x"}`, i))
+	}
+	variables := flow.Definition{Steps: []flow.Step{trigger("a"), {Key: "b", Type: flow.EmitEvent, Config: raw(`{"event_name":"x","payload":{` + strings.Join(values, ",") + `}}`)}},
+		Connections: []flow.Connection{connect("a b")}}
+	for name, d := range map[string]flow.Definition{"circles": circles, "variables": variables} {
+		_, first := flow.Read(d)
+		for range 20 {
+			if _, again := flow.Read(d); fmt.Sprint(again) != fmt.Sprint(first) || len(first) == 0 {
+				t.Fatalf("%s: %v, then %v", name, first, again)
+			}
+		}
+	}
+}

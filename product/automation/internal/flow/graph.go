@@ -1,6 +1,11 @@
 package flow
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+)
 
 // checkGraph looks for what no run could pass: nothing to begin with, steps that nobody comes to, and circles that turn fast.
 func (r *reader) checkGraph() {
@@ -37,7 +42,7 @@ func (r *reader) checkGraph() {
 // slow tells whether a step keeps a circle from turning fast.
 func slow(n *Node) bool { return n.Type == Delay && n.Config.Duration >= minCycleDelay }
 
-// cycle returns the index of a step in a circle that has no step to be left out.
+// cycle returns the index of a step in a circle that has no step to be left out; of several circles it always finds the same.
 func (g *Graph) cycle(leftOut func(*Node) bool) (int, bool) {
 	const (
 		open = 1
@@ -55,8 +60,8 @@ func (g *Graph) cycle(leftOut func(*Node) bool) (int, bool) {
 			return
 		}
 		state[n.Key] = open
-		for _, to := range n.next {
-			walk(g.steps[to])
+		for _, out := range slices.SortedFunc(maps.Keys(n.next), compareExits) {
+			walk(g.steps[n.next[out]])
 		}
 		state[n.Key] = done
 	}
@@ -64,6 +69,10 @@ func (g *Graph) cycle(leftOut func(*Node) bool) (int, bool) {
 		walk(n)
 	}
 	return at, found
+}
+
+func compareExits(a, b exit) int {
+	return cmp.Or(cmp.Compare(a.way, b.way), cmp.Compare(a.branch, b.branch))
 }
 
 // before returns the keys of all steps that a run can have passed when it comes to a step.

@@ -3,6 +3,7 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -152,7 +153,7 @@ func (r *reader) checkHeaders(at string, headers map[string]any) {
 	if len(headers) > maxFields {
 		r.add(at, "At most %d headers are allowed.", maxFields)
 	}
-	for name := range headers {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		canonical := http.CanonicalHeaderKey(name)
 		switch {
 		case !headerForm(name) || slices.Contains(ownHeaders, canonical):
@@ -175,19 +176,19 @@ func (r *reader) readUpdate(n *Node, at string, raw json.RawMessage) {
 		r.add(at, "Must be an object with first_name, last_name, unsubscribed or properties.")
 		return
 	}
-	for name, value := range w {
+	for _, name := range slices.Sorted(maps.Keys(w)) {
 		switch name {
 		case "first_name", "last_name", "unsubscribed":
-			r.note(n, at+"."+name, value)
+			r.note(n, at+"."+name, w[name])
 		case "properties":
-			properties, ok := value.(map[string]any)
+			properties, ok := w[name].(map[string]any)
 			if !ok || len(properties) > maxFields {
 				r.add(at+".properties", "Must be an object with at most %d properties.", maxFields)
 				continue
 			}
-			for key, one := range properties {
+			for _, key := range slices.Sorted(maps.Keys(properties)) {
 				r.mention(AProperty, at+".properties."+key, key, nil)
-				r.note(n, at+".properties."+key, one)
+				r.note(n, at+".properties."+key, properties[key])
 			}
 		}
 	}

@@ -3,7 +3,9 @@ package flow
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -37,8 +39,8 @@ func visit(value any, path string, depth int, each func(path, name string)) bool
 	deep := true
 	switch value := value.(type) {
 	case map[string]any:
-		for key, child := range value {
-			deep = visit(child, path+"."+key, depth+1, each) && deep
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			deep = visit(value[key], path+"."+key, depth+1, each) && deep
 		}
 	case []any:
 		for i, child := range value {
