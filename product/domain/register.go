@@ -159,11 +159,18 @@ func checkName(name string) (ascii, problem string) {
 	if err != nil {
 		return "", fmt.Sprintf("Not a domain name: %s.", strings.TrimSuffix(err.Error(), "."))
 	}
-	// A registry's own name, such as co.uk, belongs to nobody who could publish records for it.
-	if suffix, _ := publicsuffix.PublicSuffix(ascii); suffix == ascii {
+	if isSuffix(ascii) {
 		return "", "This is a public suffix; register a name below it."
 	}
 	return ascii, ""
+}
+
+// isSuffix tells whether a name is a registry's own, such as co.uk: it belongs to nobody who could publish records for it. Some registries
+// have only the names below listed, as in *.sch.uk; a company that gives names away below its own, as in *.example.com, may send mail.
+func isSuffix(name string) bool {
+	suffix, _ := publicsuffix.PublicSuffix(name)
+	below, registry := publicsuffix.PublicSuffix("x." + name)
+	return suffix == name || registry && below == "x."+name
 }
 
 // Register adds a domain of the workspace's own, if its plan has a slot for it.

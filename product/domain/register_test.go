@@ -161,6 +161,13 @@ func TestBadRegistrationsAreRefused(t *testing.T) {
 		"blank":       {fields{"domain": " "}, "domain", "A domain is required."},
 		"co.uk":       {fields{"domain": "co.uk"}, "domain", suffix},
 		"github.io":   {fields{"domain": "GitHub.io"}, "domain", suffix},
+		"punycode":    {fields{"domain": "xn--55qx5d.cn"}, "domain", suffix},
+		"Chinese":     {fields{"domain": "公司。cn"}, "domain", suffix},
+		"wide":        {fields{"domain": "ｇｉｔｈｕｂ.io."}, "domain", suffix},
+		"*.ck":        {fields{"domain": "test.ck"}, "domain", suffix},
+		"of *.sch.uk": {fields{"domain": "sch.uk"}, "domain", suffix},
+		"of *.kobe":   {fields{"domain": "kobe.jp"}, "domain", suffix},
+		"in *.kobe":   {fields{"domain": "c.kobe.jp"}, "domain", suffix},
 		"com":         {fields{"domain": "com"}, "domain", "Not a domain name: the domain needs a dot."},
 		"numbers":     {fields{"domain": "192.0.2.1"}, "domain", "Not a domain name: an IP address is not allowed as domain."},
 		"literal":     {fields{"domain": "[192.0.2.1]"}, "domain", "Not a domain name: an IP address is not allowed as domain."},
@@ -192,6 +199,14 @@ func TestBadRegistrationsAreRefused(t *testing.T) {
 		if answer.Status != http.StatusBadRequest || got == "" || c.message != "" && got != c.message {
 			t.Errorf("%s: %d %q", name, answer.Status, got)
 		}
+	}
+}
+
+func TestNamesBelowASuffixAreNoSuffix(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	for _, name := range []string{"example.co.uk", "city.kobe.jp", "b.c.kobe.jp", "www.ck", "acme.github.io", "compute.amazonaws.com"} {
+		registered(t, in, name)
 	}
 }
 
