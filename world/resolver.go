@@ -204,7 +204,7 @@ func (r *resolver) ask(ctx context.Context, name string, kind uint16) (*dns.Msg,
 				}
 				continue
 			}
-			if answers(reply, query) && (reply.Rcode == dns.RcodeSuccess || reply.Rcode == dns.RcodeNameError) {
+			if answers(reply, query) && !reply.Truncated && (reply.Rcode == dns.RcodeSuccess || reply.Rcode == dns.RcodeNameError) {
 				reply.AuthenticatedData = reply.AuthenticatedData && r.vouches(server)
 				return reply, nil
 			}

@@ -242,6 +242,18 @@ func TestATruncatedAnswerIsFetchedOverTCP(t *testing.T) {
 	}
 }
 
+func TestAnAnswerThatIsTruncatedEvenOverTCPIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	s := newNameServer(t, `big.test. 60 IN TXT "one"`)
+	s.set("big.test.", func(_ string, reply *dns.Msg) { reply.Truncated = true })
+	r := world.NewResolver([]string{s.address})
+	for kind, lookup := range lookups {
+		if err := lookup(r, t.Context(), "big.test"); !errors.Is(err, world.ErrUnanswered) {
+			t.Errorf("%s: %v", kind, err)
+		}
+	}
+}
+
 func TestTextIsJoinedAndUnescaped(t *testing.T) {
 	t.Parallel()
 	s := newNameServer(t)
