@@ -31,21 +31,6 @@ import (
 	"postrider/platform/db/dbtest"
 )
 
-// pebble builds the ACME server of the tests once.
-var pebble = sync.OnceValues(func() (string, error) {
-	path, err := program()
-	if err != nil {
-		return "", err
-	}
-	path = filepath.Join(filepath.Dir(path), "pebble")
-	build := exec.Command("go", "build", "-modfile=tools/go.mod", "-o", path, "github.com/letsencrypt/pebble/v2/cmd/pebble")
-	build.Dir = ".."
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return path, nil
-})
-
 // authority is a running ACME server.
 type authority struct {
 	directory string
@@ -65,7 +50,7 @@ func loopback() string {
 // startAuthority starts Pebble. It looks at ports 5080 and 5443 of the hosts that want a certificate, which is good for validity.
 func startAuthority(t *testing.T, dns string, validity time.Duration) authority {
 	t.Helper()
-	path, err := pebble()
+	path, err := tool("tools/go.mod", "pebble")
 	if err != nil {
 		t.Skipf("Pebble cannot be built here: %v", err)
 	}

@@ -2,33 +2,15 @@ package test
 
 import (
 	"fmt"
-	"io"
-	"log"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
-
 	"postrider/platform/db/dbtest"
 )
-
-// bucket is an S3-compatible service with an empty bucket.
-func bucket(t *testing.T) string {
-	t.Helper()
-	backend := s3mem.New()
-	if err := backend.CreateBucket("mail"); err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(gofakes3.New(backend, gofakes3.WithLogger(gofakes3.StdLog(log.New(io.Discard, "", 0)))).Server())
-	t.Cleanup(server.Close)
-	return "s3://key:secret@" + strings.TrimPrefix(server.URL, "http://") + "/mail/blobs?tls=false"
-}
 
 // sendLetters hands in emails with a file each, which is kept apart, and writes down what was promised.
 func (l *ledger) sendLetters(t *testing.T, p *process, key, name string, count int) {
