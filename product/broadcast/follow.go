@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -49,22 +50,7 @@ var ours = []byte(`"broadcast_id":"`)
 // follow brings the rows and the counters of broadcasts up to what happened to their mail, and ends broadcasts whose last row is
 // settled. Broadcasts are locked first and in order, as everybody does who changes their rows.
 func (s *Service) follow(tx *db.Tx, events []event.Event) error {
-	news := map[string][]event.Event{}
-	said := map[string]facts{}
-	var ids []ID
-	for _, e := range events {
-		if !strings.HasPrefix(e.Type, "email.") || !bytes.Contains(e.Data, ours) {
-			continue
-		}
-		var f facts
-		if err := json.Unmarshal(e.Data, &f); err != nil || f.Broadcast == "" {
-			continue // a customer's own words only look like it
-		}
-		news[e.Subject], said[e.ID] = append(news[e.Subject], e), f
-		if !slices.Contains(ids, f.Broadcast) {
-			ids = append(ids, f.Broadcast)
-		}
-	}
+	ids, news := newsOf(events)
 	if len(ids) == 0 {
 		return nil
 	}
@@ -72,12 +58,7 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 	if err != nil {
 		return err
 	}
-	emails := make([]string, 0, len(news))
-	for id := range news {
-		emails = append(emails, id)
-	}
-	slices.Sort(emails)
-	rows, err := selectByEmails(tx, emails)
+	rows, err := selectByEmails(tx, slices.Sorted(maps.Keys(news)))
 	if err != nil {
 		return err
 	}
@@ -88,8 +69,8 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 			tallies[r.Broadcast] = newTally()
 		}
 		before := r
-		for _, e := range news[string(r.Email)] {
-			tallies[r.Broadcast].hear(&r, e, said[e.ID])
+		for _, n := range news[string(r.Email)] {
+			tallies[r.Broadcast].hear(&r, n.Event, n.facts)
 		}
 		if before != r {
 			changed = append(changed, r)
@@ -106,6 +87,31 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 		}
 	}
 	return nil
+}
+
+// piece is an event with what it says that matters here.
+type piece struct {
+	event.Event
+	facts facts
+}
+
+// newsOf returns the broadcasts that events tell of, and what they tell, by email.
+func newsOf(events []event.Event) (ids []ID, news map[string][]piece) {
+	news = map[string][]piece{}
+	for _, e := range events {
+		if !strings.HasPrefix(e.Type, "email.") || !bytes.Contains(e.Data, ours) {
+			continue
+		}
+		var f facts
+		if err := json.Unmarshal(e.Data, &f); err != nil || f.Broadcast == "" {
+			continue // a customer's own words only look like it
+		}
+		news[e.Subject] = append(news[e.Subject], piece{e, f})
+		if !slices.Contains(ids, f.Broadcast) {
+			ids = append(ids, f.Broadcast)
+		}
+	}
+	return ids, news
 }
 
 // keep adds a tally to the counters of a broadcast, and ends it if nothing is left to do.
@@ -206,6 +212,9 @@ const (
 	maxLinkBytes = 2048
 )
 
+// followed is a link, by its id, that a recipient followed.
+type followed struct{ recipient, link string }
+
 // keepClicks counts clicks by link and by recipient.
 func (s *Service) keepClicks(tx *db.Tx, id ID, clicks map[click]int64) error {
 	if len(clicks) == 0 {
@@ -216,29 +225,29 @@ func (s *Service) keepClicks(tx *db.Tx, id ID, clicks map[click]int64) error {
 		return err
 	}
 	var who []string
-	byRow := map[[2]string]int64{}
+	byRow := map[followed]int64{}
 	for c, n := range clicks {
 		who = append(who, c.recipient)
-		byRow[[2]string{c.recipient, known(c.url)}] += n
+		byRow[followed{c.recipient, known(c.url)}] += n
 	}
 	before, err := selectClicks(tx, who)
 	if err != nil {
 		return err
 	}
-	had := map[[2]string]bool{}
+	had := map[followed]bool{}
 	for _, row := range before {
-		had[[2]string{row.recipient, row.link}] = true
+		had[followed{row.recipient, row.link}] = true
 	}
 	sums := map[string]*link{}
 	for key, n := range byRow {
-		if err := addClick(tx, key[0], key[1], n); err != nil {
+		if err := addClick(tx, key.recipient, key.link, n); err != nil {
 			return err
 		}
-		if sums[key[1]] == nil {
-			sums[key[1]] = &link{id: key[1]}
+		if sums[key.link] == nil {
+			sums[key.link] = &link{id: key.link}
 		}
-		if sums[key[1]].clicks += n; !had[key] {
-			sums[key[1]].unique++
+		if sums[key.link].clicks += n; !had[key] {
+			sums[key.link].unique++
 		}
 	}
 	for _, l := range sums {
@@ -249,7 +258,8 @@ func (s *Service) keepClicks(tx *db.Tx, id ID, clicks map[click]int64) error {
 	return nil
 }
 
-// linksFor makes sure that there is a row for every link, and returns the id of each. The broadcast is locked.
+// linksFor makes sure that there is a row for every link, and returns the id of each. The broadcast is locked. The links of a batch
+// come in the order of their addresses: which of them is the last with a row of its own must not be left to chance.
 func (s *Service) linksFor(tx *db.Tx, id ID, clicks map[click]int64) (func(url string) string, error) {
 	rows, err := selectLinks(tx, id, maxLinks+1)
 	if err != nil {
@@ -259,8 +269,12 @@ func (s *Service) linksFor(tx *db.Tx, id ID, clicks map[click]int64) (func(url s
 	for _, l := range rows {
 		ids[l.url] = l.id
 	}
+	var urls []string
 	for c := range clicks {
-		url := shortLink(c.url)
+		urls = append(urls, shortLink(c.url))
+	}
+	slices.Sort(urls)
+	for _, url := range slices.Compact(urls) {
 		if ids[url] != "" {
 			continue
 		}

@@ -75,7 +75,7 @@ func (s *Service) loadPage(ctx context.Context, b Broadcast) (p *page, stop *Fai
 		p.bulk = b.bulk(workspace.Plan)
 		if p.press, err = s.newPress(tx, b); err != nil {
 			stop = &Failure{reasonTemplate, sentenceOf(err)}
-			return onlyPublic(err)
+			return onlyOurs(err)
 		}
 		if p.rows, err = selectOpen(tx, b.ID, Pending, 0, size); err != nil {
 			return err
@@ -88,14 +88,14 @@ func (s *Service) loadPage(ctx context.Context, b Broadcast) (p *page, stop *Fai
 	}
 	bulk, err := s.parts.Emails.OpenBulk(ctx, p.bulk)
 	if err != nil {
-		return p, &Failure{senderReason(err), sentenceOf(err)}, onlyPublic(err)
+		return p, &Failure{senderReason(err), sentenceOf(err)}, onlyOurs(err)
 	}
 	p.bulk = bulk
 	return p, nil, nil
 }
 
-// onlyPublic keeps trouble of ours, which passes, and drops what the sender has to hear.
-func onlyPublic(err error) error {
+// onlyOurs returns trouble of ours, which passes; what the sender has to hear is no error here.
+func onlyOurs(err error) error {
 	var public *api.Error
 	if errors.As(err, &public) && public.Status < 500 {
 		return nil

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -31,11 +32,23 @@ const (
 // visit follows the first link of a kind in somebody's mail.
 func (h *house) visit(to string, kind *regexp.Regexp, agent string) {
 	h.t.Helper()
+	h.open(kind.FindString(h.page(to)), agent)
+}
+
+// page returns the HTML of somebody's mail.
+func (h *house) page(to string) string {
+	h.t.Helper()
 	content, err := message.ReadContent(strings.NewReader(h.Mailbox(to)[0].Raw), 1<<20, nil)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	request := httptest.NewRequest(http.MethodGet, kind.FindString(content.HTML), nil)
+	return content.HTML
+}
+
+// open goes where a link leads.
+func (h *house) open(link, agent string) {
+	h.t.Helper()
+	request := httptest.NewRequest(http.MethodGet, link, nil)
 	request.Header.Set("User-Agent", agent)
 	request.RemoteAddr = "198.51.100.7:4711"
 	answer := httptest.NewRecorder()
@@ -336,27 +349,56 @@ func TestALinkIsFollowedByPeopleOnceEachHoweverOftenTheyComeBack(t *testing.T) {
 	})
 }
 
+// haveLinks gives a broadcast links that nobody has followed.
+func (h *house) haveLinks(id string, count int) {
+	h.t.Helper()
+	err := h.App.DB.Write(h.t.Context(), func(tx *db.Tx) error {
+		var values []any
+		for n := range count {
+			values = append(values, h.App.World.NewID(), id, fmt.Sprint("https://acme.test/", n), 0, 0)
+		}
+		_, err := tx.InsertRows(`INSERT INTO broadcast_link (id, broadcast_id, url, clicks, unique_clicks)`, 5, values, ``)
+		return err
+	})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
 func TestLinksBeyondTheFirstFiveHundredAreCountedTogether(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h *house) {
 		id := h.sent(h.list("ann@example.net"), fields{"tracking": fields{"clicks": true}})
 		h.finish()
-		err := h.App.DB.Write(t.Context(), func(tx *db.Tx) error {
-			var values []any
-			for n := range 500 {
-				values = append(values, h.App.World.NewID(), id, fmt.Sprint("https://acme.test/", n), 0, 0)
-			}
-			_, err := tx.InsertRows(`INSERT INTO broadcast_link (id, broadcast_id, url, clicks, unique_clicks)`, 5, values, ``)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h.haveLinks(id, 500)
 		h.Clock.Advance(time.Minute)
 		h.visit("ann@example.net", trackedLink, person)
 		h.follow()
 		if got := h.links(id); got != "(other links) 1 1" {
 			t.Error(got)
+		}
+	})
+}
+
+func TestOfLinksThatComeTogetherTheFirstByAddressAreCountedApart(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		var html string
+		for _, name := range []string{"e", "c", "a", "d", "b"} {
+			html += `<a href="https://acme.test/` + name + `">x</a> `
+		}
+		id := h.sent(h.list("ann@example.net"), fields{"tracking": fields{"clicks": true}, "html": html})
+		h.finish()
+		h.haveLinks(id, 498)
+		h.Clock.Advance(time.Minute)
+		for _, link := range trackedLink.FindAllString(h.page("ann@example.net"), 5) {
+			h.open(link, person)
+		}
+		h.follow()
+		got := strings.Split(h.links(id), ", ")
+		slices.Sort(got)
+		if want := "(other links) 3 1, https://acme.test/a 1 1, https://acme.test/b 1 1"; strings.Join(got, ", ") != want {
+			t.Errorf("%v, want %s", got, want)
 		}
 	})
 }
