@@ -27,6 +27,8 @@ var permanentRules = []rule{
 	{codes: []string{"7."}, says: []string{"banned sending ip", "banned sender", "s3140", "s3150", "blocked sender"}, verdict: verdict(Block, Reputation)},
 	// Google: a mailbox that is flooded, and files that it takes for dangerous.
 	{codes: []string{"2.1"}, says: []string{"at a rate that", "too quickly"}, verdict: verdict(Soft, RateLimited)},
+	{codes: []string{"2.1"}, says: []string{"over quota", "quota exceeded", "out of storage"}, verdict: verdict(Soft, MailboxFull)},
+	{codes: []string{"2.1"}, says: []string{"ip address is blocked"}, verdict: verdict(Block, Reputation)},
 	{codes: []string{"7.0"}, says: []string{"presents a potential security issue"}, verdict: verdict(Block, AttachmentRejected)},
 	// Outlook.com says "mailbox unavailable" for a recipient it does not know, with or without 5.5.0.
 	{codes: []string{"", "5.0", "0.0", "1.0"}, says: []string{"mailbox unavailable"}, verdict: verdict(Hard, NoMailbox)},
@@ -36,29 +38,42 @@ var permanentRules = []rule{
 		"dmarc", "spf check", "spf fail", "spf validation", "fails spf", "failed spf", "dkim", "unauthenticated", "not authenticated sender",
 		"reverse dns", "rdns", "ptr record", "reverse hostname", "sender policy framework",
 	}, verdict: verdict(Block, Authentication)},
+	{codes: vague, says: []string{"too many", "rate limit", "throttl"}, verdict: verdict(Soft, RateLimited)},
 	{codes: vague, says: []string{
 		"user unknown", "unknown user", "no such user", "no such recipient", "no such mailbox", "no such address", "unknown recipient",
 		"recipient unknown", "unknown mailbox", "mailbox not found", "user not found", "recipient not found", "no mailbox here",
 		"mailbox does not exist", "user does not exist", "account does not exist", "recipient does not exist",
 		"account that you tried to reach does not exist", "user doesn't have a", "not a known user", "not a valid mailbox",
 		"invalid recipient", "invalid mailbox", "unknown address", "address unknown", "not a valid recipient", "unrouteable address",
+		"invalid user",
 	}, verdict: verdict(Hard, NoMailbox)},
 	{codes: vague, says: []string{
 		"account has been disabled", "account is disabled", "mailbox disabled", "mailbox is disabled", "account disabled",
 		"account inactive", "mailbox is inactive", "inactive user", "account has been suspended", "account is suspended",
+		"account blocked", "account is blocked", "account has been blocked", "mailbox blocked", "mailbox is blocked",
 	}, verdict: verdict(Hard, MailboxDisabled)},
 	{codes: vague, says: []string{
 		"over quota", "overquota", "quota exceeded", "exceeded its quota", "exceeded storage", "mailbox full", "mailbox is full",
-		"out of storage", "not enough storage", "inbox is full",
+		"out of storage", "not enough storage", "inbox is full", "mailbox size limit", "mailbox limit exceeded", "quota violation", "storage limit",
+		"disk is full", "disk full",
 	}, verdict: verdict(Soft, MailboxFull)},
+	{codes: vague, says: []string{"greylist", "graylist"}, verdict: verdict(Soft, Greylisted)},
+	{codes: vague, says: []string{"temporar", "try again later", "try later"}, verdict: verdict(Soft, ServerError)},
 	{codes: vague, says: []string{
 		"message too large", "message too big", "message size exceeds", "exceeds size limit", "exceeds maximum", "exceeded max",
 		"size limit", "message is too large",
 	}, verdict: verdict(Block, TooLarge)},
 	{codes: unwanted, says: []string{
 		"spamhaus", "spamcop", "barracuda", "sorbs", "dnsbl", " rbl", "(rbl", "blocklist", "block list", "blacklist", "blocked using", "reputation",
-		"spam", "unsolicited", "junk", "bulk mail", "abuse", "poor sender", "local policy", "policy", "complaint",
+		"spam", "unsolicited", "junk", "bulk mail", "abuse", "poor sender", "local policy", "policy", "policies", "complaint",
+		"black list", "is listed", "blocked", "your ip", "ip not allowed",
 	}, verdict: verdict(Block, Reputation)},
+	// What is said of the sender, or of who may send, says nothing of the recipient.
+	{codes: vague, says: []string{
+		"relaying", "relay not", "not relay", "relay access", "to relay", "authentication required", "smtp auth", "authenticate", "not authorized",
+		"not allowed to send", "sender rejected", "sender address rejected", "sender denied", "sender verify failed",
+		"sender confirmation", "helo", "ehlo", "access denied", "prohibit",
+	}, verdict: verdict(Block, Policy)},
 }
 
 // temporaryRules apply to 4xx replies and to silence.
