@@ -225,12 +225,15 @@ func (s *Service) createCredential(ctx context.Context, ws space.ID, body newCre
 		if err != nil || made {
 			return err
 		}
-		return nameTaken(tx, c)
+		if err := nameTaken(tx, c); err != nil {
+			return err
+		}
+		return db.ErrConflict // given up in this very moment; the next try gets it
 	})
 	return c, err
 }
 
-// nameTaken returns the error of a name that another credential has.
+// nameTaken refuses a name that another credential has.
 func nameTaken(tx *db.Tx, c Credential) error {
 	other, err := selectCredentialNamed(tx, c)
 	if errors.Is(err, db.ErrNotFound) {
@@ -254,7 +257,9 @@ func (s *Service) changeCredential(ctx context.Context, ws space.ID, id string, 
 			return err
 		}
 		c.UpdatedAt = tx.Now()
-		if err := updateCredential(tx, c); err != nil {
+		if err := updateCredential(tx, c); errors.Is(err, db.ErrUnique) {
+			return db.ErrConflict // another has just taken the name; the next try sees which
+		} else if err != nil {
 			return err
 		}
 		uses, err = selectUses(tx, ws, c.ID)

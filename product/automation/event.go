@@ -3,6 +3,7 @@ package automation
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -101,6 +102,9 @@ func (s *Service) createEvent(ctx context.Context, ws space.ID, body newEvent) (
 			return err
 		}
 		other, err := findEvent(tx, ws, e.Name)
+		if errors.Is(err, ErrEventNotFound) {
+			return db.ErrConflict // given up in this very moment; the next try gets the name
+		}
 		if err != nil {
 			return err
 		}

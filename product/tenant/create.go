@@ -73,6 +73,9 @@ func (s *Service) add(tx *db.Tx, p plan.Plan, t Tenant) (Tenant, bool, error) {
 	}
 	if !inserted {
 		t, err = selectByExternalID(tx, t.Workspace, t.ExternalID)
+		if errors.Is(err, db.ErrNotFound) {
+			err = db.ErrConflict // deleted in this very moment; the next try inserts
+		}
 		return t, true, err
 	}
 	counted, err := total.Up(tx, t.Workspace, p.Limits.ManagedTenants)
