@@ -97,15 +97,19 @@ func countTenants(tx *db.Tx, ws space.ID, q listQuery) (int64, error) {
 // where returns the condition and its arguments. Filters are arguments, never text.
 func (q listQuery) where(ws space.ID) (string, []any) {
 	condition, args := "workspace_id = $1", []any{ws}
-	for column, values := range map[string][]string{"status": q.Status, "external_id": q.ExternalID} {
-		switch len(values) {
+	// In one order: an engine would plan each of two for itself.
+	for _, filter := range []struct {
+		column string
+		values []string
+	}{{"status", q.Status}, {"external_id", q.ExternalID}} {
+		switch len(filter.values) {
 		case 0:
 		case 1: // engines plan better for one than for a list of one
-			args = append(args, values[0])
-			condition += fmt.Sprintf(" AND %s = $%d", column, len(args))
+			args = append(args, filter.values[0])
+			condition += fmt.Sprintf(" AND %s = $%d", filter.column, len(args))
 		default:
-			args = append(args, values)
-			condition += fmt.Sprintf(" AND %s {in $%d}", column, len(args))
+			args = append(args, filter.values)
+			condition += fmt.Sprintf(" AND %s {in $%d}", filter.column, len(args))
 		}
 	}
 	if q.Search != "" {
