@@ -251,8 +251,8 @@ type Service struct {
 	baseURL  string
 	// customerHosts tells that the installation is also reached under the tracking hosts of customers.
 	customerHosts bool
-	desk          desk[*pending]
-	visits        desk[*visit]
+	desk          *db.Desk[*pending]
+	visits        visitors
 	fetcher       *httpout.Client
 	spam          spam.Engine
 	webhooks      *webhook.Service
@@ -304,6 +304,7 @@ func New(w world.World, d *db.DB, parts Parts) *Service {
 		plans: parts.Plans, keys: parts.Keys, baseURL: strings.TrimRight(parts.BaseURL, "/"), customerHosts: parts.CustomerHosts,
 		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam,
 		webhooks: parts.Webhooks, suppressions: parts.Suppressions, topics: parts.Topics, templates: parts.Templates, delay: parts.Delay}
+	s.desk = db.NewDesk(d, s.storePending)
 	if s.spam == nil {
 		s.spam = spam.Builtin{}
 	}
