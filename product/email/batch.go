@@ -3,6 +3,7 @@ package email
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"time"
 
 	"postrider/mail/report"
@@ -174,7 +175,7 @@ func (b *batch) saveEmails(tx *db.Tx) ([]telling, error) {
 	}
 	delivered, before, after := b.lastDelivered(), map[int]telling{}, []telling(nil)
 	touched := make([]*Email, 0, len(b.touched))
-	for id := range b.touched {
+	for _, id := range slices.Sorted(maps.Keys(b.touched)) { // in one order: events that come from it are told in it
 		e := b.emails[id]
 		touched = append(touched, e)
 		if b.derive(e, states[id]) {
