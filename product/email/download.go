@@ -169,32 +169,49 @@ func (s *Service) ServeFile(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	if err := Download(w, link.Filename, func(w io.Writer) error { return s.copyFile(r.Context(), w, link) }); err != nil {
+	Download(w, link.Filename, func(w io.Writer) error { return s.copyFile(r.Context(), w, link) }, func(err error) {
 		s.world.Log.Error("file could not be sent", "link", link, "error", err)
-	}
+	})
 }
 
-// Download answers with a file that write writes, and with a failure if it cannot, whose error it returns. A browser is told to
-// save the file and never to show it.
-func Download(w http.ResponseWriter, filename string, write func(io.Writer) error) error {
+// Download answers with a file that write writes. A browser is told to save it and never to show it. If write fails, failed hears why, and
+// the reader gets an answer that says so, or a file that is cut off in a way that programs notice. That the reader has gone is no failure.
+func Download(w http.ResponseWriter, filename string, write func(io.Writer) error, failed func(error)) {
 	header := w.Header()
 	header.Set("Content-Type", "application/octet-stream")
 	header.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": filename}))
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	header.Set("Cache-Control", "private, max-age="+strconv.Itoa(int(LinkFor/time.Second)))
-	err := write(w)
-	if err != nil {
-		header.Del("Content-Disposition")
-		header.Del("Cache-Control")
-		// An answer is given if not a byte of the file has left.
-		if IsGone(err) {
-			http.Error(w, "The file is gone.", http.StatusNotFound)
-		} else {
-			http.Error(w, "The file is not available.", http.StatusServiceUnavailable)
-		}
+	out := &outgoing{to: w}
+	err := write(out)
+	if err == nil || out.gone {
+		return
 	}
-	return err
+	failed(err)
+	if out.begun {
+		panic(http.ErrAbortHandler) // or what has left would pass for the whole file
+	}
+	header.Del("Content-Disposition")
+	header.Del("Cache-Control")
+	if IsGone(err) {
+		http.Error(w, "The file is gone.", http.StatusNotFound)
+		return
+	}
+	http.Error(w, "The file is not available.", http.StatusServiceUnavailable)
+}
+
+// outgoing is a file on its way to a reader.
+type outgoing struct {
+	to    io.Writer
+	begun bool // a part of it has left
+	gone  bool // the reader takes no more
+}
+
+func (o *outgoing) Write(p []byte) (int, error) {
+	n, err := o.to.Write(p)
+	o.begun, o.gone = true, o.gone || err != nil
+	return n, err
 }
 
 // IsGone tells whether what a link stands for was removed after the link was made.
@@ -202,7 +219,7 @@ func IsGone(err error) bool {
 	return errors.Is(err, db.ErrNotFound) || errors.Is(err, blob.ErrNotFound)
 }
 
-// copyFile writes what a link stands for to w. That the reader has gone is no failure.
+// copyFile writes what a link stands for to w.
 func (s *Service) copyFile(ctx context.Context, w io.Writer, link fileLink) error {
 	if link.Part == 0 {
 		file, err := s.blobs.Open(ctx, link.Blob)
@@ -210,8 +227,8 @@ func (s *Service) copyFile(ctx context.Context, w io.Writer, link fileLink) erro
 			return err
 		}
 		defer file.Close()
-		_, _ = io.Copy(w, file)
-		return nil
+		_, err = io.Copy(w, file)
+		return err
 	}
 	var content storedContent
 	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {

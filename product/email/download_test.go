@@ -1,14 +1,20 @@
 package email_test
 
 import (
+	"context"
 	"encoding/base64"
+	"errors"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/iotest"
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/blob"
+	"postrider/product/email"
 )
 
 // download follows a link as a browser does that has no key.
@@ -66,5 +72,31 @@ func TestLinksCannotBeMadeUp(t *testing.T) {
 		if got := download(in, path); got.Code != http.StatusNotFound {
 			t.Errorf("%s: %d", path, got.Code)
 		}
+	}
+}
+
+// torn is a store whose files cannot be read to their end.
+type torn struct{ blob.Store }
+
+var errTorn = errors.New("the disk does not answer")
+
+func (torn) Open(context.Context, blob.Ref) (io.ReadCloser, error) {
+	return io.NopCloser(io.MultiReader(strings.NewReader("half of "), iotest.ErrReader(errTorn))), nil
+}
+
+func TestAFileThatCannotBeReadToItsEndDoesNotPassForAWholeOne(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	emails := email.New(in.App.World, in.App.DB, email.Parts{Blobs: torn{}, Keys: in.Keys})
+	server := httptest.NewServer(http.HandlerFunc(emails.ServeFile))
+	t.Cleanup(server.Close)
+	link, _ := emails.LinkToBlob("", "report.csv")
+	answer, err := http.Get(server.URL + link)
+	if err != nil {
+		return // not even its beginning came
+	}
+	defer answer.Body.Close()
+	if got, err := io.ReadAll(answer.Body); err == nil {
+		t.Errorf("%d with the file %q", answer.StatusCode, got)
 	}
 }

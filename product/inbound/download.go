@@ -92,7 +92,7 @@ func (s *Service) attachments(ctx context.Context, caller api.Caller, id string,
 			DownloadURL: url, URL: url, ExpiresAt: api.Time(expires)})
 		return nil
 	})
-	if m.Truncated && err != nil || errors.Is(err, errEnough) {
+	if isCutShort(err) {
 		err = nil
 	}
 	return records, err
@@ -138,10 +138,11 @@ func (s *Service) ServeFile(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	err = email.Download(w, link.Filename, func(w io.Writer) error { return s.copyFile(r.Context(), w, link) })
-	if err != nil && !errors.Is(err, db.ErrNotFound) {
-		s.world.Log.Error("received file could not be sent", "message", link.ID, "part", link.Part, "error", err)
-	}
+	email.Download(w, link.Filename, func(w io.Writer) error { return s.copyFile(r.Context(), w, link) }, func(err error) {
+		if !errors.Is(err, db.ErrNotFound) {
+			s.world.Log.Error("received file could not be sent", "message", link.ID, "part", link.Part, "error", err)
+		}
+	})
 }
 
 // copyFile writes what a link stands for to w.

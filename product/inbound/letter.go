@@ -143,11 +143,15 @@ func (s *Service) filesOf(ctx context.Context, c content) (files []File, truncat
 		files = append(files, newFile(index, p, size))
 		return err
 	})
-	truncated = errors.Is(err, errEnough) || errors.Is(err, message.ErrTooManyParts) || errors.Is(err, message.ErrHeaderTooLarge)
-	if truncated {
-		err = nil
+	if isCutShort(err) {
+		return files, true, nil
 	}
-	return files, truncated, err
+	return files, false, err
+}
+
+// isCutShort tells whether a walk ended early because of the message, rather than because it could not be read.
+func isCutShort(err error) bool {
+	return errors.Is(err, errEnough) || errors.Is(err, message.ErrTooManyParts) || errors.Is(err, message.ErrHeaderTooLarge)
 }
 
 // eachFile visits what is in a message besides its text; the first has index 1.
