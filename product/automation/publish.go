@@ -98,7 +98,7 @@ func (s *Service) checkMention(tx *db.Tx, ws space.ID, wrong *api.Fields, m flow
 }
 
 func (s *Service) templateExists(tx *db.Tx, ws space.ID, name string) (bool, error) {
-	t, err := s.parts.Templates.Find(tx, ws, name)
+	t, err := s.parts.Templates.Get(tx, ws, name)
 	if errors.Is(err, template.ErrNotFound) {
 		return false, nil
 	}
@@ -209,7 +209,7 @@ func absorb(wrong *api.Fields, err error) error {
 	return nil
 }
 
-// Publish validates the draft and makes it the version that runs begin with.
+// publishDraft validates the draft and makes it the version that runs begin with.
 func (s *Service) publishDraft(ctx context.Context, caller api.Caller, id, note string) (a Automation, err error) {
 	var wrong api.Fields
 	if api.CheckText(&wrong, "note", note, maxNote); len(wrong) > 0 {

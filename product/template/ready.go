@@ -154,9 +154,9 @@ func (s *Service) load(tx *db.Tx, t Template, which Select) (*Ready, error) {
 		if err != nil {
 			return nil, orVersionNotFound(err)
 		}
-		r, broken := compile(source)
-		if broken != nil {
-			return nil, broken[0].refusal()
+		r, err := Compile(source)
+		if err != nil {
+			return nil, err
 		}
 		r.Template = t.ID
 		return r, nil
@@ -179,9 +179,9 @@ func (s *Service) load(tx *db.Tx, t Template, which Select) (*Ready, error) {
 	if err != nil {
 		return nil, orVersionNotFound(err)
 	}
-	r, broken := compile(v.Source)
-	if broken != nil {
-		return nil, broken[0].refusal()
+	r, err := Compile(v.Source)
+	if err != nil {
+		return nil, err
 	}
 	r.Template, r.Version = t.ID, number
 	s.shelf.put(id, r)
@@ -218,6 +218,9 @@ func (s *shelf) put(id VersionID, r *Ready) {
 	size := len(r.source.HTML) + len(r.source.Text) + len(r.source.Subject)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ready[id] != nil {
+		return // two have read it at the same time
+	}
 	if s.bytes += size; s.bytes > maxShelf {
 		clear(s.ready)
 		s.bytes = size

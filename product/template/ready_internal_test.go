@@ -21,6 +21,17 @@ func TestTheShelfStaysSmall(t *testing.T) {
 	}
 }
 
+func TestAVersionThatTwoHaveReadIsCountedOnce(t *testing.T) {
+	t.Parallel()
+	s := newShelf()
+	for range 2 {
+		s.put("a", &Ready{source: Source{HTML: "four"}})
+	}
+	if len(s.ready) != 1 || s.bytes != 4 {
+		t.Errorf("%d versions of %d bytes", len(s.ready), s.bytes)
+	}
+}
+
 const receipt = `<!doctype html><html><head><title>Your order</title></head><body style="margin:0">
 <table width="100%"><tr><td><h1>Thanks, {{FIRST_NAME|there}}!</h1>{{#if plan}}<p>You are on {{plan}}.</p>{{else}}<p>Pick a plan.</p>{{/if}}
 <table>{{#each items}}<tr><td>{{name}}</td><td align="right">{{price}} {{@root.currency}}</td></tr>

@@ -28,15 +28,7 @@ func draftText(draft *Source) any {
 	if draft == nil {
 		return nil
 	}
-	return asJSON(draft)
-}
-
-func asJSON(value any) string {
-	raw, err := json.Marshal(value)
-	if err != nil {
-		panic(fmt.Sprintf("template: %T: %v", value, err))
-	}
-	return string(raw)
+	return db.JSON(draft)
 }
 
 const columns = `id, workspace_id, name, alias, description, status, active_version, active_id, latest_version, created_at, updated_at, published_at,
@@ -119,8 +111,8 @@ func insertVersion(tx *db.Tx, v Version) error {
 		INSERT INTO template_version (id, workspace_id, template_id, version, sender, subject, reply_to, preview_text, variables, inline_css,
 			checksum, note, created_by, created_at, activated_at, html, body)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)`,
-		v.ID, v.Workspace, v.Template, v.Number, db.NullText(v.Source.From), db.NullText(v.Source.Subject), asJSON(v.Source.ReplyTo),
-		db.NullText(v.Source.PreviewText), asJSON(v.Source.Variables), v.Source.InlineCSS, v.Checksum, db.NullText(v.Note), db.NullText(v.CreatedBy),
+		v.ID, v.Workspace, v.Template, v.Number, db.NullText(v.Source.From), db.NullText(v.Source.Subject), db.JSON(v.Source.ReplyTo),
+		db.NullText(v.Source.PreviewText), db.JSON(v.Source.Variables), v.Source.InlineCSS, v.Checksum, db.NullText(v.Note), db.NullText(v.CreatedBy),
 		v.CreatedAt, v.ActivatedAt, db.NullText(v.Source.HTML), db.NullText(v.Source.Text))
 	return err
 }

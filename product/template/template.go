@@ -98,7 +98,7 @@ func New(w world.World, d *db.DB, plans *plan.Service, domains *domain.Service, 
 	return &Service{world: w, db: d, plans: plans, domains: domains, statistics: statistics, shelf: newShelf()}
 }
 
-// Get returns a template by its id or its alias.
+// Get returns a template by its id or its alias, or ErrNotFound.
 func (s *Service) Get(tx *db.Tx, ws space.ID, name string) (Template, error) {
 	return find(tx, ws, name)
 }

@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
@@ -177,7 +178,7 @@ func readDeclarations(css string) []declaration {
 }
 
 // splitDeclarations cuts at semicolons, but not inside strings and brackets.
-func splitDeclarations(css string) func(yield func(string) bool) {
+func splitDeclarations(css string) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		start, depth, quote := 0, 0, byte(0)
 		for i := range len(css) {
