@@ -18,7 +18,7 @@ const (
 	maxNote        = 500
 )
 
-// Definition is what a customer asks an automation to be. What it does not say stays.
+// change is what a customer asks an automation to be. What it does not say stays.
 type change struct {
 	Name        api.Optional[string]            `json:"name" doc:"1 to 120 characters." example:"Welcome series"`
 	Description api.Optional[string]            `json:"description" example:"For everybody who signs up"`

@@ -2,6 +2,7 @@ package automation
 
 import (
 	"slices"
+	"strings"
 
 	"postrider/mail/address"
 	"postrider/platform/db"
@@ -87,7 +88,7 @@ func (s *Service) happened(tx *db.Tx, e event.Event) (h happening, ok bool, err 
 	if err := decodeExactly(e.Data, &h.payload); err != nil || automated(h.payload) {
 		return h, false, nil
 	}
-	if e.Type[:len("email.")] != "email." {
+	if !strings.HasPrefix(e.Type, "email.") {
 		h.contact = audience.ContactID(e.Subject)
 		h.email, _ = h.payload["email"].(string)
 		return h, true, nil
@@ -126,7 +127,7 @@ func automated(data map[string]any) bool {
 
 // watch compares where a contact is with where it was, for triggers of lists and segments.
 func (s *Service) watch(tx *db.Tx, e event.Event, h happening, listeners []listener) error {
-	if e.Type[:len("email.")] == "email." {
+	if strings.HasPrefix(e.Type, "email.") {
 		return nil
 	}
 	for _, l := range listeners {
@@ -145,10 +146,10 @@ func (s *Service) watch(tx *db.Tx, e event.Event, h happening, listeners []liste
 		} else {
 			changed, err = forgetMember(tx, l, h.contact)
 		}
-		if err != nil || !changed || inside == (l.event == flow.SegmentLeft) || e.Type == "contact.deleted" {
-			if err != nil {
-				return err
-			}
+		if err != nil {
+			return err
+		}
+		if !changed || inside == (l.event == flow.SegmentLeft) || e.Type == "contact.deleted" {
 			continue
 		}
 		moved := h

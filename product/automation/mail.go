@@ -103,7 +103,7 @@ func (s *Service) newLetter(ws space.ID, on plan.Name, mail *flow.Mail, scope fl
 			}
 		}
 	}
-	filled, _ := scope.Resolve(anyMap(mail.Variables)).(map[string]any)
+	filled, _ := scope.Resolve(orEmpty(mail.Variables)).(map[string]any)
 	for name, value := range filled {
 		values[name] = value
 	}

@@ -2,7 +2,6 @@ package automation
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -199,13 +198,14 @@ func (s *Service) resume(tx *db.Tx, h happening) error {
 		if node == nil || node.Type != flow.WaitForEvent || node.Config.EventName != h.name { // it may have gone on to another wait
 			continue
 		}
-		if met, err := s.matches(tx, r.Workspace, node.Config.Rules, r.Contact, h.payload); err != nil || !met {
-			if err != nil {
-				return err
-			}
+		met, err := s.matches(tx, r.Workspace, node.Config.Rules, r.Contact, h.payload)
+		if err != nil {
+			return err
+		}
+		if !met {
 			continue
 		}
-		if _, err := receive(tx, r.ID, h.payload); err != nil {
+		if err := receive(tx, r.ID, h.payload); err != nil {
 			return err
 		}
 		// An item that is leased is being looked at already; whoever holds it waits for the run's row, and finds what was received.
@@ -250,10 +250,11 @@ func (t tallies) save(tx *db.Tx) error {
 			keys = append(keys, key)
 		}
 	}
-	slices.SortFunc(keys, func(a, b tallyKey) int { return compareTally(a, b) })
-	var errs error
+	slices.SortFunc(keys, compareTally)
 	for _, key := range keys {
-		errs = errors.Join(errs, addTally(tx, key, t[key]))
+		if err := addTally(tx, key, t[key]); err != nil {
+			return err
+		}
 	}
-	return errs
+	return nil
 }

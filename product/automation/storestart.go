@@ -141,11 +141,12 @@ func selectWaits(tx *db.Tx, ws space.ID, contact audience.ContactID, event strin
 		ORDER BY run_id`, ws, contact, event)
 }
 
-func receive(tx *db.Tx, run RunID, payload map[string]any) (bool, error) {
-	n, err := tx.Exec(`
+// receive keeps what the first event says that a run has waited for.
+func receive(tx *db.Tx, run RunID, payload map[string]any) error {
+	_, err := tx.Exec(`
 		UPDATE automation_wait SET received = $1
 		WHERE run_id = $2 AND received IS NULL`, db.JSON(payload), run)
-	return n == 1, err
+	return err
 }
 
 // takeWait ends the wait of a run and returns what the event said; ok is false if none came.

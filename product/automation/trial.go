@@ -200,9 +200,9 @@ func (t *trial) pretend(tx *db.Tx, node *flow.Node) error {
 		c := newCall(q, scope, "")
 		output["request"] = map[string]any{"method": c.method, "url": c.url, "query": c.query, "headers": c.header, "body": scope.Resolve(q.Body), "credential_id": q.CredentialID}
 	case flow.EmitEvent:
-		output["event"], output["payload"] = node.Config.EventName, scope.Resolve(anyMap(node.Config.Values))
+		output["event"], output["payload"] = node.Config.EventName, scope.Resolve(orEmpty(node.Config.Values))
 	case flow.ContactUpdate:
-		output["change"] = scope.Resolve(anyMap(node.Config.Values))
+		output["change"] = scope.Resolve(orEmpty(node.Config.Values))
 	}
 	t.note(tx, node, status, output)
 	t.run.Step = node.Next(way, branch)

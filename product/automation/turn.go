@@ -142,6 +142,7 @@ func (t *turn) endStopped(runs map[RunID]*Run) error {
 			stopped = append(stopped, string(id))
 		}
 	}
+	slices.Sort(stopped) // the same world does the same in the same order
 	return t.cancel(runs, stopped)
 }
 

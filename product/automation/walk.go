@@ -263,7 +263,7 @@ func (w *walk) emit(node *flow.Node) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	payload, _ := scope.Resolve(anyMap(node.Config.Values)).(map[string]any)
+	payload, _ := scope.Resolve(orEmpty(node.Config.Values)).(map[string]any)
 	r := w.run
 	sent, err := w.service.send(w.tx, happening{workspace: r.Workspace, name: node.Config.EventName, id: w.service.world.NewID(), kind: "event", contact: r.Contact,
 		email: r.Email, payload: orEmpty(payload), depth: r.Depth + 1, simulated: r.Simulated})
@@ -271,13 +271,6 @@ func (w *walk) emit(node *flow.Node) (any, error) {
 		return nil, err
 	}
 	return map[string]any{"event_id": sent.id, "runs": len(sent.runs)}, nil
-}
-
-func anyMap(values map[string]any) any {
-	if values == nil {
-		return map[string]any{}
-	}
-	return values
 }
 
 func orEmpty(values map[string]any) map[string]any {
