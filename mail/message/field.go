@@ -142,6 +142,14 @@ func (c *composer) field(name, value string) {
 	c.write("\r\n")
 }
 
+// AppendField appends a header field with its line end to a header that is not composed here, folded as all fields are. Its error is
+// ErrHeader, for a value that would not stay one field.
+func AppendField(header []byte, name, value string) ([]byte, error) {
+	c := composer{buf: header}
+	c.field(name, value)
+	return c.buf, c.err
+}
+
 // foldPoint returns the last space that leaves at most room bytes before it, or the first one after that, or -1. A space that
 // follows a space is no choice: the rest of a line must not be all blank (RFC 5322 §3.2.2).
 func foldPoint(value string, room int) int {

@@ -153,7 +153,7 @@ func (s *Service) passOn(ctx context.Context, key string, f forwarding, test boo
 	if f.rule.Mode == Passthrough {
 		err = s.passThrough(ctx, f, in.fields, &p)
 	} else {
-		s.rewrite(f, in.fields, &p)
+		err = s.rewrite(f, in.fields, &p)
 	}
 	if err != nil {
 		return receipt, "", err

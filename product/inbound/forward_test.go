@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/mail/address"
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/product/apikey"
@@ -729,4 +730,27 @@ func TestMailThatWouldBePassedOnToNobodyIsKept(t *testing.T) {
 			t.Errorf("%v", r)
 		}
 	})
+}
+
+// Whoever writes under a name of many hundred letters must not make a line of it that servers refuse.
+func TestMailOfALongNameIsPassedOnInLinesThatServersTake(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	mx := in.Receiving()
+	rule(t, in, fields{"address": "support@acme.test", "forward_to": "team@example.org"})
+	long := strings.Repeat("日本語の名前 ", 60)
+	raw := "From: " + strings.ReplaceAll(address.EncodeWords(long), " ", "\r\n ") + "\r\n <ann@example.net>\r\nTo: support@acme.test\r\nSubject: Hello\r\n" +
+		"Reply-To: " + strings.ReplaceAll(address.EncodeWords(long[:200]), " ", "\r\n ") + "\r\n <ann@example.net>\r\n\r\nHello\r\n"
+	hand(t, mx, "support@acme.test", raw)
+	in.Receive()
+	in.Deliver()
+	got := in.Mailbox("team@example.org")
+	if len(got) != 1 {
+		t.Fatalf("%d messages", len(got))
+	}
+	for line := range strings.SplitSeq(got[0].Raw, "\r\n") {
+		if len(line) > 998 {
+			t.Errorf("a line of %d bytes: %.60s", len(line), line)
+		}
+	}
 }

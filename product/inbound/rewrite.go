@@ -19,7 +19,7 @@ var dropped = []string{"return-path", "bcc", "resent-bcc", "content-length"}
 
 // rewrite makes a message that speaks in the name of the domain: every check of the next server is about us, and passes. An answer
 // goes to the author.
-func (s *Service) rewrite(f forwarding, fields []message.Field, p *email.PassedOn) {
+func (s *Service) rewrite(f forwarding, fields []message.Field, p *email.PassedOn) error {
 	author, err := address.Parse(f.message.From)
 	name := author.Name
 	if err != nil || name == "" {
@@ -30,14 +30,19 @@ func (s *Service) rewrite(f forwarding, fields []message.Field, p *email.PassedO
 	if len(answer) == 0 && err == nil {
 		answer = []string{f.message.From}
 	}
-	head := s.forwardHead(f)
-	head = append(head, "From: "+p.From.Header()+"\r\n"...)
+	head, err := message.AppendField(s.forwardHead(f), "From", p.From.Header())
+	if err != nil {
+		return err
+	}
 	if list := headerList(answer); list != "" {
-		head = append(head, "Reply-To: "+list+"\r\n"...)
+		if head, err = message.AppendField(head, "Reply-To", list); err != nil {
+			return err
+		}
 	}
 	// A signature over another From is broken, and some servers hold that against a message.
 	gone := append([]string{"from", "sender", "reply-to", "dkim-signature", "domainkey-signature"}, dropped...)
 	p.Head = appendFields(head, authres.Remove(fields, s.host), gone)
+	return nil
 }
 
 // headerList writes addresses as the value of a field; what cannot be one is left out.
@@ -48,7 +53,7 @@ func headerList(list []string) string {
 			texts = append(texts, a.Header())
 		}
 	}
-	return strings.Join(texts, ",\r\n ")
+	return strings.Join(texts, ", ")
 }
 
 // passThrough leaves the message as it is, under an envelope of ours, with a seal about what we saw of it (RFC 8617).
