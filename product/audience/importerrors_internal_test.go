@@ -14,7 +14,9 @@ var errFull = errors.New("the store is full")
 // fullStore gives up before it has read anything.
 type fullStore struct{ blob.Store }
 
-func (fullStore) Put(context.Context, io.Reader, int64) (blob.Info, error) { return blob.Info{}, errFull }
+func (fullStore) Put(context.Context, io.Reader, int64) (blob.Info, error) {
+	return blob.Info{}, errFull
+}
 
 func TestAFileThatTheStoreRefusesIsNotWrittenOn(t *testing.T) {
 	t.Parallel()

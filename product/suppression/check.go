@@ -1,7 +1,6 @@
 package suppression
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -57,7 +56,7 @@ func (s *Service) Hit(tx *db.Tx, stops []*Suppression) error {
 	for id, n := range times {
 		byTimes[n] = append(byTimes[n], id)
 	}
-	for _, n := range slices.SortedFunc(maps.Keys(byTimes), cmp.Compare[int64]) {
+	for _, n := range slices.Sorted(maps.Keys(byTimes)) {
 		if err := addHits(tx, byTimes[n], n); err != nil {
 			return err
 		}
