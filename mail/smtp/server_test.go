@@ -193,6 +193,18 @@ func TestOverlongCommandIsRefusedAndTheNextOneRead(t *testing.T) {
 	p.expect("500 5.5.2 Line too long", "250 2.0.0 Ok")
 }
 
+func TestAGreetingIsMadeOfWhatNamesAreMadeOf(t *testing.T) {
+	t.Parallel()
+	_, address := startServer(t, &desk{}, smtp.Config{})
+	p := connect(t, address)
+	for _, name := range []string{"<script>alert(1)</script>", `"><img/src=x>`, "a&#60;b.test", "a b.test", "gr\u00fc\u00df.test", strings.Repeat("a", 256)} {
+		p.send("EHLO " + name + "\r\nHELO " + name + "\r\n")
+		p.expect("501 5.5.2 Malformed", "501 5.5.2 Malformed")
+	}
+	p.send("HELO [192.0.2.1]\r\n")
+	p.expect("250 ")
+}
+
 func TestEndlessCommandIsCutWithFlatMemory(t *testing.T) {
 	t.Parallel()
 	_, address := startServer(t, &desk{}, smtp.Config{})
