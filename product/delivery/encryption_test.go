@@ -256,6 +256,26 @@ func TestADomainThatEnforcesEncryptionGetsMailOnlyByProvenServers(t *testing.T) 
 	})
 }
 
+func TestMailForADomainThatEnforcesEncryptionWaitsForAValidCertificateAndThenEnds(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	n, g := guardedNode(t, in)
+	g.record, g.policy = "v=STSv1; id=1;", enforcing
+	g.show(g.authority.Issue(t, "mx.guarded.test", danetest.Expired))
+	id := in.Send("ann@guarded.test")
+	n.deliver()
+	if outcome, _ := lastAttempt(t, in, id); outcome != "tls_failed" || in.Email(id).Text("status") != "sending" {
+		t.Fatalf("at first: %s, %s", outcome, in.Email(id).Text("status"))
+	}
+	for range 40 {
+		in.Clock.Advance(2 * time.Hour)
+		n.deliver()
+	}
+	if record := in.Email(id); record.Text("status") != "failed" || record.Text("failure", "reason") != "delivery_expired" || g.received() != 0 {
+		t.Errorf("in the end: %s %s, %d received", record.Text("status"), record.Text("failure", "reason"), g.received())
+	}
+}
+
 func TestAPolicyThatIsNotPlainTextIsNone(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
