@@ -1,8 +1,10 @@
 package web_test
 
 import (
+	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
@@ -53,6 +55,32 @@ func TestTheBodyOfAMailGetsNothingButPixels(t *testing.T) {
 		if !strings.Contains(frame.Body.String(), want) {
 			t.Errorf("the frame of %s is %s", name, frame.Body)
 		}
+	}
+}
+
+func TestWhatAnEndpointAnswersIsShownAsText(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	const hostile = `</pre><script>alert(1)</script>`
+	endpoint := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("X-Hostile", hostile)
+		w.WriteHeader(http.StatusTeapot)
+		io.WriteString(w, hostile)
+	}))
+	defer endpoint.Close()
+	in.Must(http.StatusCreated, http.MethodPost, "/webhooks", map[string]any{"url": endpoint.URL, "events": []string{"*"}})
+	in.Send("ada@example.net")
+	in.CatchUp(in.App.Webhooks.Followers())
+	in.Finish(in.App.Webhooks.Step)
+	deliveries, _ := in.Must(http.StatusOK, http.MethodGet, "/webhook-deliveries", nil).Body["data"].([]any)
+	if len(deliveries) == 0 {
+		t.Fatal("nothing was posted")
+	}
+	id := deliveries[0].(map[string]any)["id"].(string)
+	page := owner.ask(http.MethodGet, owner.path("/webhooks/deliveries/"+id), nil).Body.String()
+	if strings.Contains(page, hostile) || strings.Count(page, "&lt;script&gt;alert(1)") < 2 {
+		t.Errorf("the answer and its header stand on the page as %s", main(page))
 	}
 }
 
