@@ -93,7 +93,8 @@ func (s *Service) askOne(ctx context.Context, sender email.Sender, ws space.ID, 
 	}
 	receipt, _, err := s.parts.Emails.Accept(ctx, sender, draft, api.Idempotency{})
 	if err != nil {
-		return a, errors.Join(err, s.db.Write(ctx, func(tx *db.Tx) error { return forgetAsked(tx, l, c) }))
+		// Whoever asked may have gone, which is why the letter was not accepted.
+		return a, errors.Join(err, s.db.Write(context.WithoutCancel(ctx), func(tx *db.Tx) error { return forgetAsked(tx, l, c) }))
 	}
 	return asked{c.ID, l.ID, receipt.ID, expires}, nil
 }
