@@ -82,8 +82,8 @@ func permanentByEnhanced(subject, detail string) (Verdict, bool) {
 		return verdict(Block, TooLarge), true
 	case "4.1":
 		return verdict(Block, RecipientRejected), true
-	case "4.6", "4.14": // a loop between servers; 4.14 is Microsoft's
-		return verdict(Soft, ServerError), true
+	case "4.6", "4.14": // a loop between servers, which no further try ends; 4.14 is Microsoft's
+		return verdict(Block, ServerError), true
 	case "4.7", "4.300", "4.316": // 4.300 and 4.316 are Microsoft's for giving up
 		return verdict(Soft, Expired), true
 	case "7.20", "7.21", "7.22", "7.23", "7.24", "7.25", "7.26", "7.27", "7.29", "7.509", "7.515": // RFC 7372, Microsoft
