@@ -252,7 +252,8 @@ type Service struct {
 	// customerHosts tells that the installation is also reached under the tracking hosts of customers.
 	customerHosts bool
 	desk          *db.Desk[*pending]
-	visits        visitors
+	visits        *db.Desk[*visit]
+	visitors      *semaphore.Weighted // who waits for their visit to be recorded
 	fetcher       *httpout.Client
 	spam          spam.Engine
 	webhooks      *webhook.Service
@@ -305,6 +306,7 @@ func New(w world.World, d *db.DB, parts Parts) *Service {
 		archives: semaphore.NewWeighted(maxArchives), fetcher: parts.Fetcher, spam: parts.Spam,
 		webhooks: parts.Webhooks, suppressions: parts.Suppressions, topics: parts.Topics, templates: parts.Templates, delay: parts.Delay}
 	s.desk = db.NewDesk(d, s.storePending)
+	s.visits, s.visitors = db.NewDesk(d, s.recordVisits), semaphore.NewWeighted(maxVisitsWaiting)
 	if s.spam == nil {
 		s.spam = spam.Builtin{}
 	}

@@ -32,7 +32,6 @@ type visit struct {
 	link      string // of a click
 	facts     track.Visit
 	at        time.Time
-	done      chan struct{}
 	played    bool // by a simulated reader, who has no time to lose
 }
 
@@ -62,34 +61,33 @@ func (f *visitFacts) describe(what string) string {
 // noteVisit writes an open or a click down, together with those that come at the same moment, and waits for it. If that fails or
 // takes too long, the log tells: whoever reads mail must not suffer from it.
 func (s *Service) noteVisit(ctx context.Context, v *visit) {
-	v.at, v.done = s.world.Clock.Now().Truncate(time.Microsecond), make(chan struct{})
-	if s.visits.waits() >= maxVisitsWaiting {
+	v.at = s.world.Clock.Now().Truncate(time.Microsecond)
+	if !s.visitors.TryAcquire(1) {
 		s.world.Log.Error("an open or click is lost: too many wait to be recorded", "waiting", maxVisitsWaiting)
 		return
 	}
-	if s.visits.enter(v) {
-		go s.serveVisits(context.WithoutCancel(ctx))
-	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer s.visitors.Release(1)
+		s.recordVisit(ctx, v)
+	}()
 	late, stop := s.world.Clock.After(visitPatience)
 	defer stop()
 	select {
-	case <-v.done:
+	case <-done:
 	case <-late:
 	}
 }
 
-func (s *Service) serveVisits(ctx context.Context) {
-	for joined := s.visits.next(); len(joined) > 0; joined = s.visits.next() {
-		s.recordJoined(ctx, joined)
-	}
-}
-
-func (s *Service) recordJoined(ctx context.Context, joined []*visit) {
-	if err := s.db.Write(ctx, func(tx *db.Tx) error { return s.recordVisits(tx, joined) }); err != nil {
-		s.world.Log.Error("opens and clicks are lost", "count", len(joined), "error", err)
-	}
-	for _, v := range joined {
-		close(v.done)
+func (s *Service) recordVisit(ctx context.Context, v *visit) {
+	defer func() {
+		if panicked := recover(); panicked != nil {
+			s.world.Log.Error("an open or click is lost", "recipient", v.recipient, "panic", panicked)
+		}
+	}()
+	if err := s.visits.Write(ctx, v); err != nil {
+		s.world.Log.Error("an open or click is lost", "recipient", v.recipient, "error", err)
 	}
 }
 
