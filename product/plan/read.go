@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 
 	"github.com/BurntSushi/toml"
@@ -35,13 +36,13 @@ func Read(r io.Reader) (map[Name]Plan, error) {
 		return nil, fmt.Errorf("plans: %s is not something a plan has", unknown[0])
 	}
 	plans := Shipped()
-	for name, said := range file {
+	for _, name := range slices.Sorted(maps.Keys(file)) { // of several mistakes, the same one is named every time
 		p, ok := plans[Name(name)]
 		if !ok {
 			p = Shipped()[Free]
 			p.Name = Name(name)
 		}
-		if err := p.change(said); err != nil {
+		if err := p.change(file[name]); err != nil {
 			return nil, fmt.Errorf("plans: %s: %w", name, err)
 		}
 		plans[Name(name)] = p
@@ -51,7 +52,8 @@ func Read(r io.Reader) (map[Name]Plan, error) {
 
 func (p *Plan) change(said planFile) error {
 	fields := p.Limits.fields()
-	for name, value := range said.Limits {
+	for _, name := range slices.Sorted(maps.Keys(said.Limits)) {
+		value := said.Limits[name]
 		field, ok := fields[name]
 		switch {
 		case !ok:
@@ -64,7 +66,8 @@ func (p *Plan) change(said planFile) error {
 			*field = n(value)
 		}
 	}
-	for bucket, rate := range said.Rates {
+	for _, bucket := range slices.Sorted(maps.Keys(said.Rates)) {
+		rate := said.Rates[bucket]
 		if !slices.Contains(buckets, api.Bucket(bucket)) {
 			return fmt.Errorf("there is no rate called %s", bucket)
 		}
@@ -83,13 +86,8 @@ var buckets = []api.Bucket{api.BucketSend, api.BucketBatch, api.BucketSpamCheck,
 func (l *Limits) fields() map[string]**int64 {
 	return map[string]**int64{
 		"verified_domains": &l.VerifiedDomains, "emails_per_month": &l.EmailsPerMonth, "emails_per_day": &l.EmailsPerDay, "webhooks": &l.Webhooks,
-		"log_retention_days": &l.LogRetentionDays, "received_retention_days": &l.ReceivedRetentionDays, "templates": &l.Templates, "contacts": &l.Contacts, "automations": &l.Automations,
+		"log_retention_days": &l.LogRetentionDays, "received_retention_days": &l.ReceivedRetentionDays, "templates": &l.Templates,
+		"contacts": &l.Contacts, "automations": &l.Automations,
 		"managed_tenants": &l.ManagedTenants, "domains_per_tenant": &l.DomainsPerTenant, "members": &l.Members,
 	}
-}
-
-// Exists tells whether there is a plan of this name.
-func (s *Service) Exists(name Name) bool {
-	_, ok := s.plans[name]
-	return ok
 }

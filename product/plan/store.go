@@ -13,11 +13,12 @@ type allowance struct {
 	most   int64
 }
 
-func allow(period string, limit *int64) allowance {
+// mostOf returns the number that a limit stands for in a statement. Without a limit that is far beyond any count, and leaves room to add.
+func mostOf(limit *int64) int64 {
 	if limit == nil {
-		return allowance{period, 1 << 62}
+		return 1 << 62
 	}
-	return allowance{period, *limit}
+	return *limit
 }
 
 // use adds to the counters of a month and a day and returns their values, without the one that would pass its limit. The condition is in

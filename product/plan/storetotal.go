@@ -14,10 +14,7 @@ type Total struct{ Table, Column string }
 // Up counts one more, unless that would pass the limit; nil is no limit. The condition is in the statement, so parallel creates
 // cannot slip past it together.
 func (t Total) Up(tx *db.Tx, ws space.ID, limit *int64) (bool, error) {
-	most := int64(1) << 62
-	if limit != nil {
-		most = *limit
-	}
+	most := mostOf(limit)
 	if most < 1 { // the first row would not be compared
 		return false, nil
 	}

@@ -52,7 +52,7 @@ func (s *Service) UseEmails(tx *db.Tx, ws space.ID, name Name, recipients int64)
 		return Quota{}, err
 	}
 	now := tx.Now()
-	month, day := allow(monthPeriod(now), p.Limits.EmailsPerMonth), allow(dayPeriod(now), p.Limits.EmailsPerDay)
+	month, day := allowance{monthPeriod(now), mostOf(p.Limits.EmailsPerMonth)}, allowance{dayPeriod(now), mostOf(p.Limits.EmailsPerDay)}
 	counts, err := use(tx, ws, recipients, month, day)
 	if err != nil {
 		return Quota{}, err
