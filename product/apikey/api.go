@@ -1,18 +1,14 @@
 package apikey
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
 	"postrider/platform/api"
 )
-
-// maxPage is the largest page of keys.
-const maxPage = 200
 
 var managers = []api.Role{api.Owner, api.Admin}
 
@@ -70,23 +66,6 @@ func newRecord(k Key, now time.Time) Record {
 // place is where a page after the key begins.
 func (r Record) place() api.Cursor { return api.Cursor{ID: string(r.ID), At: time.Time(r.CreatedAt)} }
 
-type listRequest struct {
-	api.PageQuery
-	Status []string `query:"status" doc:"active, expired or revoked." example:"active"`
-	Search string   `query:"search" doc:"Part of the name or of the prefix."`
-}
-
-func (r *listRequest) check() (filter, error) {
-	f := filter{search: r.Search}
-	for _, text := range r.Status {
-		if !slices.Contains(Statuses, Status(text)) {
-			return f, api.Invalid("status", fmt.Sprintf("%q is not a state of a key.", text))
-		}
-		f.status = append(f.status, Status(text))
-	}
-	return f, errors.Join(api.CheckSearch(r.Search), r.Check(maxPage))
-}
-
 func (s *Service) handleList(ctx context.Context, caller api.Caller, r listRequest) (api.Page[Record], error) {
 	f, err := r.check()
 	if err != nil {
@@ -136,7 +115,7 @@ func (b createBody) newKey(caller api.Caller) (NewKey, error) {
 		api.CheckName(&wrong, "name", b.Name, maxName) // the rest is looked at when it is known what the key is to do
 		return NewKey{}, wrong.Err()
 	}
-	in := NewKey{Workspace: caller.Workspace, Name: b.Name, Scopes: b.Scopes, Preset: b.Preset + b.Permission, Mode: b.Mode,
+	in := NewKey{Workspace: caller.Workspace, Name: b.Name, Scopes: b.Scopes, Preset: cmp.Or(b.Preset, b.Permission), Mode: b.Mode,
 		DomainIDs: append(slices.Clone(b.DomainIDs), b.DomainID...), Networks: b.Networks, ExpiresAt: time.Time(b.ExpiresAt),
 		CreatedBy: caller.UserID, IP: caller.IP}
 	return in, nil
@@ -161,6 +140,7 @@ func (s *Service) handleRotate(ctx context.Context, caller api.Caller, r struct 
 		GraceSeconds int64 `json:"grace_sec" doc:"How long the old secret stays good." example:"0"`
 	}
 }) (SecretRecord, error) {
+	// Cut to just beyond what Rotate allows, because more could overflow.
 	grace := time.Duration(min(max(r.Body.GraceSeconds, -1), int64(maxGrace/time.Second)+1)) * time.Second
 	key, token, err := s.Rotate(ctx, caller, r.ID, grace)
 	return SecretRecord{newRecord(key, s.world.Clock.Now()), token, token}, err

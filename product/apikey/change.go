@@ -8,7 +8,6 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
-	"postrider/platform/space"
 	"postrider/product/account"
 )
 
@@ -30,8 +29,7 @@ func (s *Service) Rotate(ctx context.Context, caller api.Caller, id string, grac
 			k.previousHash, k.previousUntil = k.hash, tx.Now().Add(grace)
 		}
 		token = newToken(s.world, k.Mode, k.publicID)
-		_, k.hash, _ = readToken(token)
-		k.RotatedAt = tx.Now()
+		k.hash, k.RotatedAt = digestOf(token), tx.Now()
 		return true, nil
 	})
 	return key, token, err
@@ -79,21 +77,4 @@ func orNotFound(err error) error {
 		return api.NotFound("api_key")
 	}
 	return err
-}
-
-// list returns a page of the keys of a workspace, the newest first, and how many there are unless the page begins at one of them.
-func (s *Service) list(ctx context.Context, ws space.ID, f filter, q api.PageQuery) (keys []Key, total *int64, err error) {
-	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		part, err := q.Newest(func(id string) (time.Time, error) { return selectCreated(tx, ws, ID(id)) })
-		if err != nil {
-			return err
-		}
-		if keys, err = selectKeys(tx, ws, f, q, part); err != nil || q.Placed() {
-			return err
-		}
-		count, err := countKeys(tx, ws, f)
-		total = &count
-		return err
-	})
-	return keys, total, err
 }

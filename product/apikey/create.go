@@ -65,7 +65,7 @@ func (s *Service) CreateIn(tx *db.Tx, in NewKey) (Key, string, error) {
 	}
 	key.ID, key.publicID, key.CreatedAt = ID(s.world.NewID()), randomText(s.world, publicLength), tx.Now()
 	token := newToken(s.world, key.Mode, key.publicID)
-	_, key.hash, _ = readToken(token)
+	key.hash = digestOf(token)
 	if err := insertKey(tx, key); err != nil {
 		return Key{}, "", err
 	}

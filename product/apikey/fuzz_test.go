@@ -18,8 +18,21 @@ func FuzzKeysHaveTheirForm(f *testing.F) {
 		if ok && (!form.MatchString(text) || !strings.Contains(text, "_"+id+"_")) {
 			t.Fatalf("%q was taken for a key", text)
 		}
-		if parseable, ok := parseNetwork(text); ok && !parseable.IsValid() {
-			t.Fatalf("%q was taken for a network", text)
+	})
+}
+
+// What is stored is read back when the key is checked, so it must mean the same.
+func FuzzNetworksAreReadBack(f *testing.F) {
+	for _, seed := range []string{"", "198.51.100.7", "198.51.100.7/24", "2001:db8::1", "::ffff:192.0.2.1/120", "::ffff:192.0.2.1/64", "fe80::1%eth0", "0.0.0.0/0"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		network, ok := parseNetwork(text)
+		if !ok {
+			return
+		}
+		if again, ok := parseNetwork(networkText(network)); !ok || again != network {
+			t.Fatalf("%q is the network %s, which is read as %s", text, network, again)
 		}
 	})
 }

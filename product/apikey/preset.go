@@ -2,9 +2,9 @@ package apikey
 
 import (
 	"slices"
-	"strings"
 
 	"postrider/platform/api"
+	"postrider/product/account"
 )
 
 // Preset is a set of scopes with a name.
@@ -24,9 +24,7 @@ var presets = map[Preset][]api.Scope{
 	SendingAccess:    {"email:send"},
 	CustomerPlatform: {"tenant:read", "tenant:manage", "domain:read", "domain:manage"},
 	Webhooks:         {"webhook:read", "webhook:manage"},
-	ReadOnly: slices.DeleteFunc(slices.Clone(api.Scopes), func(s api.Scope) bool {
-		return !strings.HasSuffix(string(s), ":read")
-	}),
+	ReadOnly:         account.ScopesOf(api.Viewer),
 }
 
 // permissions are the presets that another vocabulary calls permission.

@@ -1,7 +1,6 @@
 package apikey
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,8 +17,8 @@ func insertKey(tx *db.Tx, k Key) error {
 		INSERT INTO apikey_key (id, workspace_id, public_id, hash, name, search, mode, scopes, preset, domain_ids, networks, created_by,
 			created_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-		k.ID, k.Workspace, k.publicID, k.hash[:], k.Name, strings.ToLower(k.Name+" "+k.Prefix()), k.Mode, encode(k.Scopes), db.NullText(k.Preset),
-		encode(k.DomainIDs), encode(k.Networks), db.NullText(k.CreatedBy), k.CreatedAt, k.ExpiresAt)
+		k.ID, k.Workspace, k.publicID, k.hash[:], k.Name, strings.ToLower(k.Name+" "+k.Prefix()), k.Mode, db.JSON(k.Scopes), db.NullText(k.Preset),
+		db.JSON(k.DomainIDs), db.JSON(k.Networks), db.NullText(k.CreatedBy), k.CreatedAt, k.ExpiresAt)
 	return err
 }
 
@@ -38,7 +37,7 @@ func scanKey(s db.Scanner) (Key, error) {
 	}
 	copy(k.hash[:], hash)
 	copy(k.previousHash[:], previous)
-	return k, errors.Join(json.Unmarshal([]byte(scopes), &k.Scopes), json.Unmarshal([]byte(domains), &k.DomainIDs), json.Unmarshal([]byte(networks), &k.Networks))
+	return k, errors.Join(db.FromJSON(scopes, &k.Scopes), db.FromJSON(domains, &k.DomainIDs), db.FromJSON(networks, &k.Networks))
 }
 
 // selectKeyByPublicID serves the check of a key, which is how a workspace is found.
@@ -128,12 +127,4 @@ func countKeys(tx *db.Tx, ws space.ID, f filter) (int64, error) {
 	return db.One(tx, db.Value[int64], `
 		SELECT COUNT(*) FROM apikey_key
 		WHERE `+condition, args...)
-}
-
-func encode(list any) string {
-	raw, err := json.Marshal(list)
-	if err != nil {
-		panic(fmt.Sprintf("apikey: %T cannot be stored: %v", list, err))
-	}
-	return string(raw)
 }

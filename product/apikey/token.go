@@ -53,6 +53,9 @@ func checksum(text string) string {
 	return string(digits[:])
 }
 
+// digestOf returns what is stored of a whole key.
+func digestOf(token string) digest { return sha256.Sum256([]byte(token)) }
+
 // readToken returns the public id and the hash of a key that is well formed.
 func readToken(token string) (publicID string, hash digest, ok bool) {
 	if len(token) != tokenLength || token[headLength+publicLength] != '_' {
@@ -69,7 +72,7 @@ func readToken(token string) (publicID string, hash digest, ok bool) {
 	if body := token[:tokenLength-checksumLength]; checksum(body) != token[len(body):] {
 		return "", hash, false
 	}
-	return publicID, sha256.Sum256([]byte(token)), true
+	return publicID, digestOf(token), true
 }
 
 func isBase62(text string) bool {
