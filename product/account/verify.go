@@ -42,14 +42,18 @@ func (s *Service) VerifyEmail(ctx context.Context, from netip.Addr, token string
 
 // ResendVerification mails the caller another link, unless the address is verified.
 func (s *Service) ResendVerification(ctx context.Context, caller api.Caller) error {
-	if taken := s.addresses.Take("mail/"+caller.UserID, mailRate); !taken.Allowed {
+	var user User
+	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		_, user, err = mySession(tx, caller)
+		return err
+	})
+	if err != nil || !user.VerifiedAt.IsZero() {
+		return err
+	}
+	if taken := s.addresses.Take("mail/"+user.Email, mailRate); !taken.Allowed {
 		return tooMany(taken.Limit, taken.RetryAfter)
 	}
 	return s.db.Write(ctx, func(tx *db.Tx) error {
-		_, user, err := mySession(tx, caller)
-		if err != nil || !user.VerifiedAt.IsZero() {
-			return err
-		}
 		return s.queueMail(tx, mail{Kind: verificationMail, User: user.ID})
 	})
 }
@@ -68,10 +72,4 @@ func (s *Service) RequireVerified(tx *db.Tx, caller api.Caller) error {
 		return ErrUnverified
 	}
 	return err
-}
-
-// Operator tells whether the user runs the installation.
-func (s *Service) Operator(tx *db.Tx, id UserID) (bool, error) {
-	user, err := selectUser(tx, id)
-	return user.Operator, err
 }
