@@ -75,8 +75,12 @@ func (s *Service) EnableTwoFactor(ctx context.Context, caller api.Caller, code s
 		if !ok {
 			return wrong, nil
 		}
-		if _, err := enableFactor(tx, user.ID, step); err != nil {
+		enabled, err := enableFactor(tx, user.ID, user.factor.offered, step)
+		if err != nil {
 			return wrong, err
+		}
+		if !enabled {
+			return wrong, errFactorNotOffered
 		}
 		if err := s.replaceRecoveryCodes(tx, user.ID, stored); err != nil {
 			return wrong, err

@@ -95,11 +95,11 @@ func updateOffer(tx *db.Tx, id UserID, sealed []byte, until time.Time) error {
 	return err
 }
 
-// enableFactor turns the offered secret into the one in use. step is that of the code which confirmed it.
-func enableFactor(tx *db.Tx, id UserID, step int64) (bool, error) {
+// enableFactor takes the sealed secret into use unless another was offered meanwhile. step is that of the code which confirmed it.
+func enableFactor(tx *db.Tx, id UserID, sealed []byte, step int64) (bool, error) {
 	n, err := tx.Exec(`
 		UPDATE account_user SET totp_secret = totp_offered, totp_enabled_at = $1, totp_step = $2, totp_offered = NULL, totp_offered_until = NULL
-		WHERE id = $3 AND totp_enabled_at IS NULL AND totp_offered IS NOT NULL`, tx.Now(), step, id)
+		WHERE id = $3 AND totp_enabled_at IS NULL AND totp_offered = $4`, tx.Now(), step, id, sealed)
 	return n == 1, err
 }
 
