@@ -80,7 +80,11 @@ func (s *Service) relyingParty() (*webauthn.WebAuthn, error) {
 			return nil, errNoPasskeys
 		}
 		name = "localhost"
-		base.Host = name + ":" + base.Port()
+		if port := base.Port(); port != "" {
+			base.Host = name + ":" + port
+		} else {
+			base.Host = name
+		}
 	}
 	return webauthn.New(&webauthn.Config{RPID: name, RPDisplayName: "Postrider", RPOrigins: []string{base.Scheme + "://" + base.Host},
 		AuthenticatorSelection: protocol.AuthenticatorSelection{ResidentKey: protocol.ResidentKeyRequirementRequired, UserVerification: protocol.VerificationRequired}})

@@ -104,8 +104,11 @@ func decodeHash(encoded string) (c cost, salt, key []byte, err error) {
 	if salt, err = base64.RawStdEncoding.DecodeString(saltText); err == nil {
 		key, err = base64.RawStdEncoding.DecodeString(keyText)
 	}
-	if err != nil || version != argon2.Version || len(key) != hashBytes {
-		return c, nil, nil, fmt.Errorf("stored password hash of version %d is not readable: %w", version, err)
+	if err != nil {
+		return c, nil, nil, fmt.Errorf("stored password hash: %w", err)
+	}
+	if version != argon2.Version || len(key) != hashBytes {
+		return c, nil, nil, fmt.Errorf("stored password hash is of version %d and has %d bytes", version, len(key))
 	}
 	return c, salt, key, nil
 }

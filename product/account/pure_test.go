@@ -40,8 +40,8 @@ func TestAPasswordMatchesOnlyItself(t *testing.T) {
 			t.Errorf("%.20q: %v, %v", password, got, err)
 		}
 	}
-	for _, damaged := range []string{"$2a$10$abc", "$argon2id$v=18$m=19456,t=2,p=1$AAAA$AAAA", "x"} {
-		if got, err := p.matches(ctx, damaged, "correct horse"); err == nil || got {
+	for _, damaged := range []string{"$2a$10$abc", "$argon2id$v=18$m=19456,t=2,p=1$AAAA$AAAA", "$argon2id$v=19$m=19456,t=2,p=1$AAAA$!", "x"} {
+		if got, err := p.matches(ctx, damaged, "correct horse"); err == nil || got || strings.Contains(err.Error(), "nil") {
 			t.Errorf("%s matched: %v, %v", damaged, got, err)
 		}
 	}
@@ -80,6 +80,21 @@ func TestRolesCarryTheirScopes(t *testing.T) {
 	}
 	if slices.Contains(ScopesOf(api.Marketer), "domain:read") {
 		t.Error("a marketer sees domains")
+	}
+}
+
+func TestPasskeysBelongToTheNameOfTheHost(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{"https://mail.acme.test": "mail.acme.test https://mail.acme.test", "http://127.0.0.1:8080": "localhost http://localhost:8080",
+		"http://127.0.0.1": "localhost http://localhost", "http://[::1]:8080": "localhost http://localhost:8080", "https://192.0.2.1": ""} {
+		party, err := (&Service{config: Config{BaseURL: address}}).relyingParty()
+		got := ""
+		if err == nil {
+			got = party.Config.RPID + " " + strings.Join(party.Config.RPOrigins, " ")
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q: %v", address, got, want, err)
+		}
 	}
 }
 
