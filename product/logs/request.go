@@ -17,7 +17,7 @@ const maxUserAgent = 512
 func (s *Service) newRequest(f api.Finished) Entry {
 	at := f.At.Truncate(time.Microsecond)
 	e := Entry{ID: s.newID(at), Workspace: f.Caller.Workspace, Kind: kindOfRequest(f), Level: levelOfStatus(f.Status), CreatedAt: at,
-		Method: f.Method, Endpoint: cut(f.Path, maxEndpoint), Route: f.Route, ResponseStatus: f.Status, Took: f.Took,
+		Method: f.Method, Endpoint: cut(conceal(f.Path), maxEndpoint), Route: f.Route, ResponseStatus: f.Status, Took: f.Took,
 		KeyID: f.Caller.KeyID, UserID: f.Caller.UserID}
 	e.Message = fmt.Sprintf("%s %s %d", e.Method, e.Endpoint, e.ResponseStatus)
 	e.Details = Details{UserAgent: cut(f.Caller.UserAgent, maxUserAgent), RequestID: f.Caller.RequestID}
