@@ -40,7 +40,7 @@ func erase(tx *db.Tx, e Entry) error {
 	if err := unindex(tx, []Entry{e}); err != nil {
 		return err
 	}
-	e.Message, e.Endpoint, e.Details.RequestBody, e.Details.ResponseBody = "(erased)", e.Route, nil, nil
+	e.Message, e.Endpoint, e.Details.Ignored, e.Details.RequestBody, e.Details.ResponseBody = "(erased)", e.Route, nil, nil, nil
 	if err := updateErased(tx, e); err != nil {
 		return err
 	}
@@ -51,11 +51,12 @@ func erase(tx *db.Tx, e Entry) error {
 // names tells whether the entry holds the address, in whatever case.
 func (e Entry) names(address string) bool {
 	address = strings.ToLower(address)
-	for _, text := range []string{e.Message, e.Endpoint, string(e.Details.RequestBody), string(e.Details.ResponseBody)} {
+	texts := append([]string{e.Message, e.Endpoint, string(e.Details.RequestBody), string(e.Details.ResponseBody)}, e.Details.Ignored...)
+	for _, text := range texts {
 		if strings.Contains(strings.ToLower(text), address) {
 			return true
 		}
 	}
-	// Its line does not name them all, or was cut before it did.
-	return e.Recipients > maxNamed || len(e.Message) > maxMessage-utf8.UTFMax
+	// Its line names none of its readers, or not all of them, or was cut before it did.
+	return e.Kind == Inbound || e.Recipients > maxNamed || len(e.Message) > maxMessage-utf8.UTFMax
 }

@@ -205,6 +205,7 @@ func TestErasedPersonLeavesTheTape(t *testing.T) {
 		in.Deliver()
 		in.Must(http.StatusCreated, http.MethodPost, "/suppressions", fields{"email": "ann@example.net"})
 		in.Must(http.StatusOK, http.MethodGet, "/suppressions/ann%40example.net", nil)
+		in.Must(http.StatusOK, http.MethodPatch, "/audience/contacts/"+contact, fields{"first_name": "Ann"}) // only the answer names whose it is
 		settle(t, in)
 		if len(list(t, in, "search=ann@example.net")) < 3 {
 			t.Fatalf("before, the tape says %s", messages(list(t, in, "")))
@@ -226,6 +227,64 @@ func TestErasedPersonLeavesTheTape(t *testing.T) {
 		}
 		if got := messages(list(t, in, "kind=email&search=bob@example.net")); got != "Hello to bob@example.net" {
 			t.Errorf("of others the tape says %q", got)
+		}
+	})
+}
+
+// erase has a person erased whose address a contact has.
+func erase(t *testing.T, in *apptest.Installation, address string) {
+	t.Helper()
+	contact := in.Must(http.StatusCreated, http.MethodPost, "/audience/contacts", fields{"email": address}).Text("id")
+	settle(t, in)
+	in.Must(http.StatusAccepted, http.MethodPost, "/audience/contacts/"+contact+"/erase", nil)
+	for _, w := range in.App.Audience.Workers() {
+		in.Finish(w.Step)
+	}
+	settle(t, in)
+}
+
+func TestErasedPersonLeavesAllEntriesHoweverManyThereAre(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		for range 210 { // more than two transactions forget
+			in.Call(http.MethodGet, "/suppressions/ann%40example.net", nil)
+		}
+		erase(t, in, "ann@example.net")
+		if found := list(t, in, "search=ann@example.net&limit=200"); len(found) != 0 {
+			t.Errorf("%d entries are left", len(found))
+		}
+	})
+}
+
+func TestErasedPersonIsNotFoundAmongTheReadersOfReceivedMail(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Call(http.MethodPost, "/emails/receiving", fields{"from": "eve@example.com", "to": "ann@acme.test", "subject": "Question", "text": "x"})
+		in.Call(http.MethodPost, "/emails/receiving", fields{"from": "eve@example.com", "to": "bob@acme.test", "subject": "Question", "text": "x"})
+		in.Receive()
+		erase(t, in, "ann@acme.test")
+		if found := list(t, in, "search=ann@acme.test"); len(found) != 0 {
+			t.Errorf("the person is found in %s", messages(found))
+		}
+		if got := messages(list(t, in, "kind=inbound&search=bob@acme.test")); got != "email.received Question from eve@example.com" {
+			t.Errorf("of others the tape says %q", got)
+		}
+	})
+}
+
+func TestErasedPersonLeavesTheNamesOfUnknownFields(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Call(http.MethodPost, "/templates", fields{"name": "T", "ann@example.net": 1})
+		in.Call(http.MethodPost, "/templates", fields{"name": "T", "ann@example.net": 1, "description": strings.Repeat("long ", 8000)}) // of which the body is not kept
+		erase(t, in, "ann@example.net")
+		for _, e := range list(t, in, "kind=api_request") {
+			if raw := string(get(t, in, e["id"]).Raw); strings.Contains(raw, "ann@example.net") {
+				t.Errorf("the person is in %s", raw)
+			}
+		}
+		if found := list(t, in, "search=ann@example.net"); len(found) != 0 {
+			t.Errorf("the person is found in %s", messages(found))
 		}
 	})
 }

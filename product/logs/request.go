@@ -107,6 +107,7 @@ const (
 // wordsOf is everything by which an entry can be found.
 func wordsOf(e Entry) []string {
 	texts := []string{e.Message, e.Details.RequestID, e.Email, e.Status}
+	texts = append(texts, addressesIn(write(e.Details.Ignored))...)
 	texts = append(texts, addressesIn(e.Details.RequestBody)...)
 	texts = append(texts, addressesIn(e.Details.ResponseBody)...)
 	return wordsIn(texts...)
