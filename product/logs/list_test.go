@@ -154,6 +154,11 @@ func TestCustomersAndKeysOfDomainsSeeTheirOwn(t *testing.T) {
 		if got := messages(rows(in.CallAs(key, http.MethodGet, "/logs?kind=email", nil, nil), "data")); got != "Order to bob@example.net" {
 			t.Errorf("a key of one domain sees %q", got)
 		}
+		for _, path := range []string{"/logs/_counts?kind=email", "/logs/_counts?kind=email&group_by=hour"} {
+			if counted := in.CallAs(key, http.MethodGet, path, nil, nil).Text("total"); counted != "1" {
+				t.Errorf("a key of one domain asked for %s counts %s", path, counted)
+			}
+		}
 		if answer := in.CallAs(key, http.MethodGet, "/logs?domain_id="+in.DomainID, nil, nil); answer.Status != 403 || answer.Text("error", "details", "domain") != in.DomainID {
 			t.Errorf("a key of one domain asked for another: %d", answer.Status)
 		}

@@ -195,12 +195,16 @@ func TestEntriesEndWithTheRetentionOfThePlan(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		ask := func(key string) int {
-			return len(rows(in.CallAs(key, http.MethodGet, "/logs?limit=200", nil, nil), "data"))
+			listed := rows(in.CallAs(key, http.MethodGet, "/logs?limit=200", nil, nil), "data")
+			if found := rows(in.CallAs(key, http.MethodGet, "/logs?search=domains", nil, nil), "data"); len(found) != len(listed) {
+				t.Errorf("of %d entries %d are found", len(listed), len(found))
+			}
+			return len(listed)
 		}
 		_, free := in.NewWorkspace(plan.Free)
 		_, pro := in.NewWorkspace(plan.Pro)
 		for _, key := range []string{free, pro} {
-			in.CallAs(key, http.MethodGet, "/domains", nil, nil)
+			in.CallAs(key, http.MethodDelete, "/domains/"+in.DomainID, nil, nil) // which is not theirs
 		}
 		settle(t, in)
 		if ask(free) != 1 || ask(pro) != 1 {
