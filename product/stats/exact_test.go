@@ -313,6 +313,19 @@ func TestRatesAreOfWhatWasSentOrDelivered(t *testing.T) {
 	})
 }
 
+func TestMailThatFailsBeforeAnyServerIsAskedIsNotSent(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		for _, reason := range []string{"domain_auth_broken", "managed_tenant_paused", "delivery_expired"} {
+			record(t, in, happened{"email.failed", "ann@example.net", in.Clock.Now(), fields{"previous_status": "queued", "failed": fields{"reason": reason}}})
+		}
+		follow(t, in)
+		if got := numbers(get(t, in, "/stats/overview").Body["totals"]); got != `{"failed":3,"sent":1}` {
+			t.Errorf("totals are %s", got)
+		}
+	})
+}
+
 func TestATimeEndsWithTheQuarterOfItsEnd(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

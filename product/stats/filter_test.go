@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 	"postrider/product/apikey"
@@ -120,6 +122,31 @@ func TestKeysOfDomainsAndStrangersSeeTheirOwn(t *testing.T) {
 		}
 		if answer := in.CallAs(stranger, http.MethodGet, "/stats/deliverability?domain_id="+in.DomainID, nil, nil); len(rows(answer, "domains")) != 0 {
 			t.Errorf("a stranger sees %s", answer.Raw)
+		}
+	})
+}
+
+// counted finds what tells of mail.
+var counted = regexp.MustCompile(`"(accepted|sent|delivered|count|total|v)":[1-9]|"isp":"`)
+
+func TestAStrangerIsToldOfNoMail(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		_, stranger := in.NewWorkspace(plan.Unlimited)
+		in.Send("ann@example.net")
+		in.Deliver()
+		follow(t, in)
+		for _, when := range []string{"today", "when the day is packed"} {
+			for _, path := range []string{"/stats/overview", "/stats/daily", "/stats/timeseries", "/stats/top", "/stats/deliverability"} {
+				if ours := get(t, in, path); !counted.Match(ours.Raw) {
+					t.Errorf("%s, %s tells nothing: %s", when, path, ours.Raw)
+				}
+				if theirs := in.CallAs(stranger, http.MethodGet, path, nil, nil); theirs.Status != http.StatusOK || counted.Match(theirs.Raw) {
+					t.Errorf("%s, %s tells a stranger %s", when, path, theirs.Raw)
+				}
+			}
+			in.Clock.Advance(4 * 24 * time.Hour)
+			fold(t, in)
 		}
 	})
 }

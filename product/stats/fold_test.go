@@ -2,6 +2,8 @@ package stats_test
 
 import (
 	"context"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -9,6 +11,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/product/email"
+	"postrider/product/plan"
 )
 
 // fold lets the workers pack and forget what is old.
@@ -38,6 +41,34 @@ func rowsOf(t testing.TB, in *apptest.Installation, table, at string, before tim
 		t.Fatal(err)
 	}
 	return count
+}
+
+func TestPackingADayKeepsWorkspacesApart(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		elsewhere, stranger := in.NewWorkspace(plan.Unlimited)
+		for _, domain := range []string{"a@a.test", "b@b.test", "c@c.test"} {
+			delivered := happened{"email.delivered", domain, in.Clock.Now(), fields{"previous_status": "queued", "isp": "google"}}
+			recordOf(t, in, elsewhere, delivered, delivered)
+			record(t, in, delivered)
+		}
+		follow(t, in)
+		told := func() string {
+			text := ""
+			for _, key := range []string{in.Key, stranger} {
+				text += in.CallAs(key, http.MethodGet, "/stats/overview", nil, nil).Text("totals", "delivered")
+				top := in.CallAs(key, http.MethodGet, "/stats/top", nil, nil)
+				text += fmt.Sprintln("", rows(top, "isps"), rows(top, "status_mix"), rows(top, "recipient_domains"), rows(top, "subjects"))
+			}
+			return text
+		}
+		before := told()
+		in.Clock.Advance(4 * 24 * time.Hour)
+		fold(t, in)
+		if after := told(); after != before || before[0] != '3' {
+			t.Errorf("%s became\n%s", before, after)
+		}
+	})
 }
 
 func TestPackingADayChangesNoAnswer(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"postrider/mail/message"
 	"postrider/platform/db"
 	"postrider/platform/event"
+	"postrider/platform/space"
 )
 
 // fields are parts of a request or an answer, by their name on the wire.
@@ -111,6 +112,12 @@ type happened struct {
 // record writes events of an email of the installation's domain.
 func record(t testing.TB, in *apptest.Installation, events ...happened) {
 	t.Helper()
+	recordOf(t, in, in.Workspace, events...)
+}
+
+// recordOf writes events of an email of a workspace.
+func recordOf(t testing.TB, in *apptest.Installation, ws space.ID, events ...happened) {
+	t.Helper()
 	err := in.App.DB.Write(context.Background(), func(tx *db.Tx) error {
 		for _, h := range events {
 			data := fields{"created_at": h.at, "to": []string{"ann@example.net"}, "subject": "Hello", "tags": fields{}}
@@ -122,7 +129,7 @@ func record(t testing.TB, in *apptest.Installation, events ...happened) {
 				return err
 			}
 			id := in.App.World.NewID()
-			if err := event.Append(tx, event.Event{ID: id, Workspace: in.Workspace, Type: h.kind, Subject: id, Domain: in.DomainID,
+			if err := event.Append(tx, event.Event{ID: id, Workspace: ws, Type: h.kind, Subject: id, Domain: in.DomainID,
 				Recipient: h.recipient, OccurredAt: h.at, Data: raw}); err != nil {
 				return err
 			}

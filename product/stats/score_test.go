@@ -106,6 +106,22 @@ func TestBadMailTellsWhatToDo(t *testing.T) {
 	})
 }
 
+func TestTheLastBlockOfAProviderIsTold(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		noon := in.Clock.Now().UTC().Truncate(24 * time.Hour).Add(12 * time.Hour)
+		for _, at := range []time.Time{noon, noon.Add(time.Minute), noon.Add(-time.Minute)} {
+			record(t, in, happened{"email.delivery_delayed", "ann@example.net", at, fields{"isp": "google", "delay": fields{"class": "block"}}},
+				happened{"email.delivery_delayed", "ann@example.net", at.Add(time.Hour), fields{"isp": "google", "delay": fields{"class": "soft"}}})
+			follow(t, in)
+		}
+		want := noon.Add(time.Minute).Format("2006-01-02T15:04:05.000Z")
+		if providers := rows(get(t, in, "/stats/deliverability"), "providers"); len(providers) != 1 || providers[0]["last_block"] != want {
+			t.Errorf("providers: %v, want a last block at %s", providers, want)
+		}
+	})
+}
+
 func TestWorkspaceWithoutDomainsIsToldToAddOne(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

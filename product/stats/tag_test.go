@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/product/plan"
 )
 
 // tagged is mail that was accepted and delivered, one with each value of a tag, numbered from first on.
@@ -100,6 +101,31 @@ func TestNothingIsTakenOutOfATagThatWasNotCountedApart(t *testing.T) {
 			if raw := string(answer.Raw); strings.Contains(raw, ":-") || !strings.Contains(raw, `:1,`) && !strings.Contains(raw, `:1}`) {
 				t.Errorf("%s says %s", question[0], raw)
 			}
+		}
+	})
+}
+
+func TestEachWorkspaceHasItsOwnPlacesForTags(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		elsewhere, stranger := in.NewWorkspace(plan.Unlimited)
+		recordOf(t, in, elsewhere, tagged(in, "order", 0, 1000)...)
+		record(t, in, tagged(in, "order", 1000, 1)...)
+		follow(t, in)
+		if got := deliveredWith(in, "order:v1000"); got != "1" {
+			t.Errorf("%s were delivered, want 1: the other has all places", got)
+		}
+		if got := in.CallAs(stranger, http.MethodGet, "/stats/overview?tag=order:v1000", nil, nil).Text("totals", "delivered"); got != "0" {
+			t.Errorf("the other is told of %s", got)
+		}
+
+		in.Clock.Advance(20 * 24 * time.Hour)
+		record(t, in, tagged(in, "order", 1000, 1)...) // which keeps the place, but not that of the other
+		follow(t, in)
+		in.Clock.Advance(20 * 24 * time.Hour)
+		fold(t, in)
+		if got := rowsOf(t, in, "stats_tag", "seen_day", in.Clock.Now()); got != 4 {
+			t.Errorf("%d places are taken, want those of two tags and a value of each", got)
 		}
 	})
 }
