@@ -56,12 +56,12 @@ type Service struct {
 	plans     *plan.Service
 	config    Config
 	passwords *passwords
-	addresses *limit.Limiter
-	holder    *queue.Holder // of the leases on queued mail
+	limits    *limit.Limiter // of network addresses, mailboxes, and workspaces that invite
+	holder    *queue.Holder  // of the leases on queued mail
 }
 
-// maxTrackedAddresses bounds the memory of the limits per network address; idle ones make room.
-const maxTrackedAddresses = 100_000
+// maxLimited bounds the memory of whom the limits are for; idle ones make room.
+const maxLimited = 100_000
 
 // New returns the service of one process.
 func New(w world.World, d *db.DB, keyring *seal.Keyring, plans *plan.Service, config Config) *Service {
@@ -70,7 +70,7 @@ func New(w world.World, d *db.DB, keyring *seal.Keyring, plans *plan.Service, co
 	}
 	config.BaseURL = strings.TrimRight(config.BaseURL, "/")
 	return &Service{world: w, db: d, keyring: keyring, plans: plans, config: config, passwords: newPasswords(w),
-		addresses: limit.New(w.Clock, maxTrackedAddresses), holder: queue.NewHolder(w, d, "account/"+w.NewID())}
+		limits: limit.New(w.Clock, maxLimited), holder: queue.NewHolder(w, d, "account/"+w.NewID())}
 }
 
 // UserID names one person.

@@ -9,7 +9,6 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/limit"
-	"postrider/platform/seal"
 	"postrider/platform/space"
 )
 
@@ -88,16 +87,16 @@ func (s *Service) Invite(ctx context.Context, caller api.Caller, email string, r
 // countInvitation takes one from what the workspace may send and the address must bear.
 func (s *Service) countInvitation(ws space.ID, email string) (giveBack func(), err error) {
 	address, workspace := "mail/"+email, "invitations/"+string(ws)
-	if taken := s.addresses.Take(address, mailRate); !taken.Allowed {
+	if taken := s.limits.Take(address, mailRate); !taken.Allowed {
 		return nil, tooMany(taken.Limit, taken.RetryAfter)
 	}
-	if taken := s.addresses.Take(workspace, strangerRate); !taken.Allowed {
-		s.addresses.GiveBack(address, mailRate)
+	if taken := s.limits.Take(workspace, strangerRate); !taken.Allowed {
+		s.limits.GiveBack(address, mailRate)
 		return nil, tooMany(taken.Limit, taken.RetryAfter)
 	}
 	return func() {
-		s.addresses.GiveBack(address, mailRate)
-		s.addresses.GiveBack(workspace, strangerRate)
+		s.limits.GiveBack(address, mailRate)
+		s.limits.GiveBack(workspace, strangerRate)
 	}, nil
 }
 
@@ -162,18 +161,6 @@ func (s *Service) openInvitation(tx *db.Tx, token string) (Invitation, error) {
 	return invitation, err
 }
 
-// verifyLink returns what a link of ours carries.
-func (s *Service) verifyLink(purpose, token string, now time.Time) ([]byte, error) {
-	payload, err := s.keyring.Verify(purpose, token, now)
-	switch {
-	case errors.Is(err, seal.ErrExpired):
-		return nil, ErrTokenExpired
-	case err != nil:
-		return nil, errLinkUsed
-	}
-	return payload, nil
-}
-
 // AcceptInvitation lets the caller join the workspace of an invitation to their own address, and moves their session there. It
 // returns the session's new cookie.
 func (s *Service) AcceptInvitation(ctx context.Context, caller api.Caller, token string) (cookie string, err error) {
@@ -188,7 +175,7 @@ func (s *Service) AcceptInvitation(ctx context.Context, caller api.Caller, token
 			return err
 		}
 		session.Workspace = invitation.Workspace
-		if _, err := updateSession(tx, session); err != nil {
+		if err := updateSession(tx, session); err != nil {
 			return err
 		}
 		return updateToken(tx, user.ID, session.ID, fresh.hash)

@@ -80,10 +80,9 @@ func (s *Service) relyingParty() (*webauthn.WebAuthn, error) {
 			return nil, errNoPasskeys
 		}
 		name = "localhost"
-		if port := base.Port(); port != "" {
+		port := base.Port()
+		if base.Host = name; port != "" {
 			base.Host = name + ":" + port
-		} else {
-			base.Host = name
 		}
 	}
 	return webauthn.New(&webauthn.Config{RPID: name, RPDisplayName: "Postrider", RPOrigins: []string{base.Scheme + "://" + base.Host},
@@ -123,7 +122,7 @@ func (s *Service) askForPasskey(ctx context.Context, caller api.Caller) (asked q
 		if err != nil {
 			return err
 		}
-		if !isFresh(session.ReauthenticatedAt, tx.Now()) && !isFresh(session.TwoFactorAt, tx.Now()) {
+		if !session.provedRecently(tx.Now()) {
 			return ErrReauthenticate
 		}
 		keys, err := passkeysWithRoom(tx, user.ID)
@@ -180,9 +179,11 @@ func (s *Service) addPasskey(ctx context.Context, caller api.Caller, ceremony, n
 			return ErrInvalidCredentials.Because(err)
 		}
 		key = Passkey{ID: s.world.NewID(), User: user.ID, Name: name, CreatedAt: tx.Now(), credential: *credential}
-		if err := insertPasskey(tx, key); errors.Is(err, db.ErrUnique) {
+		err = insertPasskey(tx, key)
+		if errors.Is(err, db.ErrUnique) {
 			return errKeyKnown
-		} else if err != nil {
+		}
+		if err != nil {
 			return err
 		}
 		return s.auditHome(tx, user, PasskeyAdded, caller.IP)
@@ -197,7 +198,7 @@ func (s *Service) removePasskey(ctx context.Context, caller api.Caller, id strin
 		if err != nil {
 			return err
 		}
-		if !isFresh(session.ReauthenticatedAt, tx.Now()) && !isFresh(session.TwoFactorAt, tx.Now()) {
+		if !session.provedRecently(tx.Now()) {
 			return ErrReauthenticate
 		}
 		removed, err := deletePasskey(tx, user.ID, id)
@@ -231,10 +232,10 @@ func (s *Service) askAnyPasskey(ctx context.Context, from netip.Addr) (asked que
 	return asked, err
 }
 
-// signInByPasskey opens a session for whoever the answered passkey belongs to. What came before a session stands is judged by one
-// rule: it is right, or it is not.
+// signInByPasskey opens a session for whoever the answered passkey belongs to. Only the network address has tries to lose: until the
+// answer is right, nobody knows whose account it is about.
 func (s *Service) signInByPasskey(ctx context.Context, from Visitor, ceremony string, answer json.RawMessage) (opened, error) {
-	if err := s.enter(from.IP); err != nil {
+	if err := s.countTry(from.IP); err != nil {
 		return opened{}, err
 	}
 	fresh := s.newToken()

@@ -89,24 +89,43 @@ func (s *Service) postMail(ctx context.Context, item queue.Item) error {
 func (s *Service) write(tx *db.Tx, m mail) (letter, error) {
 	switch m.Kind {
 	case verificationMail:
-		user, err := selectUser(tx, m.User)
-		link := s.link("/verify-email/", s.verificationToken(user, tx.Now().Add(verificationFor)))
-		return letter{to: user.Email, subject: "Verify your email address", link: link,
-			text: "Welcome. Please confirm that this address is yours:\n\n" + link + "\n\nThe link is good for three days.\n"}, err
+		return s.writeVerification(tx, m.User)
 	case resetMail:
-		user, err := selectUserByEmail(tx, m.Email)
-		link := s.link("/reset/", s.resetToken(user, tx.Now().Add(resetFor)))
-		return letter{to: user.Email, subject: "Set a new password", link: link,
-			text: "Somebody, probably you, asked for a new password. Set one here:\n\n" + link +
-				"\n\nThe link is good for one hour. If it was not you, do nothing: your password stays as it is.\n"}, err
+		return s.writeReset(tx, m.Email)
 	case invitationMail:
-		i, err := selectInvitation(tx, m.Invitation)
-		link := s.link("/invite/", s.keyring.Sign(invitationPurpose, []byte(i.ID), i.ExpiresAt))
-		return letter{to: i.Email, subject: "You are invited to " + i.WorkspaceName, link: link,
-			text: i.InviterName + " invites you to the workspace " + i.WorkspaceName + " as " + string(i.Role) + ". Join here:\n\n" + link +
-				"\n\nThe invitation is good for seven days.\n"}, err
+		return s.writeInvitation(tx, m.Invitation)
 	}
 	panic(fmt.Sprintf("account: mail of kind %q", m.Kind))
 }
 
-func (s *Service) link(path, token string) string { return s.config.BaseURL + path + token }
+func (s *Service) writeVerification(tx *db.Tx, id UserID) (letter, error) {
+	user, err := selectUser(tx, id)
+	if err != nil {
+		return letter{}, err
+	}
+	link := s.link("/verify-email/", s.verificationToken(user, tx.Now().Add(verificationFor)))
+	return letter{to: user.Email, subject: "Verify your email address", link: link,
+		text: "Welcome. Please confirm that this address is yours:\n\n" + link + "\n\nThe link is good for three days.\n"}, nil
+}
+
+func (s *Service) writeReset(tx *db.Tx, email string) (letter, error) {
+	user, err := selectUserByEmail(tx, email)
+	if err != nil {
+		return letter{}, err
+	}
+	link := s.link("/reset/", s.resetToken(user, tx.Now().Add(resetFor)))
+	return letter{to: user.Email, subject: "Set a new password", link: link,
+		text: "Somebody, probably you, asked for a new password. Set one here:\n\n" + link +
+			"\n\nThe link is good for one hour. If it was not you, do nothing: your password stays as it is.\n"}, nil
+}
+
+func (s *Service) writeInvitation(tx *db.Tx, id string) (letter, error) {
+	i, err := selectInvitation(tx, id)
+	if err != nil {
+		return letter{}, err
+	}
+	link := s.link("/invite/", s.keyring.Sign(invitationPurpose, []byte(i.ID), i.ExpiresAt))
+	return letter{to: i.Email, subject: "You are invited to " + i.WorkspaceName, link: link,
+		text: i.InviterName + " invites you to the workspace " + i.WorkspaceName + " as " + string(i.Role) + ". Join here:\n\n" + link +
+			"\n\nThe invitation is good for seven days.\n"}, nil
+}

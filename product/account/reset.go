@@ -23,11 +23,11 @@ var mailRate = limit.Rate{Count: 5, Per: time.Hour, Burst: 5}
 // ForgotPassword asks for a link to a new password. It tells nobody whether the address has an account: that question is
 // answered later, by the worker that writes the mail.
 func (s *Service) ForgotPassword(ctx context.Context, from netip.Addr, email string) error {
-	if err := s.enter(from); err != nil {
+	if err := s.countTry(from); err != nil {
 		return err
 	}
 	email = addressKey(email)
-	if email == "" || !s.addresses.Take("mail/"+email, mailRate).Allowed {
+	if email == "" || !s.limits.Take("mail/"+email, mailRate).Allowed {
 		return nil
 	}
 	return s.db.Write(ctx, func(tx *db.Tx) error {
@@ -83,14 +83,6 @@ func (s *Service) ResetPassword(ctx context.Context, from netip.Addr, token, pas
 		}
 		return s.auditHome(tx, user, PasswordReset, from)
 	})
-}
-
-// badLink counts a link that is not good against the network address.
-func (s *Service) badLink(from netip.Addr, cause error) error {
-	if err := s.enter(from); err != nil {
-		return err
-	}
-	return cause
 }
 
 // replacePassword changes the password that was set at setAt, and ends all sessions but one and all half-finished sign-ins.

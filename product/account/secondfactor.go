@@ -96,7 +96,7 @@ func (s *Service) EnableTwoFactor(ctx context.Context, caller api.Caller, code s
 // noteFactor marks the session as proved by a second factor and gives it a new token.
 func noteFactor(tx *db.Tx, session Session, fresh token) error {
 	session.TwoFactorAt = tx.Now()
-	if _, err := updateSession(tx, session); err != nil {
+	if err := updateSession(tx, session); err != nil {
 		return err
 	}
 	return updateToken(tx, session.User, session.ID, fresh.hash)

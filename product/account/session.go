@@ -58,6 +58,11 @@ func isFresh(provedAt, now time.Time) bool {
 	return !provedAt.IsZero() && now.Before(provedAt.Add(freshFor))
 }
 
+// provedRecently tells whether the user has shown the password or a second factor a short while ago.
+func (s Session) provedRecently(now time.Time) bool {
+	return isFresh(s.ReauthenticatedAt, now) || isFresh(s.TwoFactorAt, now)
+}
+
 // Visitor is where a sign-in comes from. Cookie is the session cookie it brought, which the new session replaces.
 type Visitor struct {
 	IP        netip.Addr
@@ -199,6 +204,53 @@ func (s *Service) Enter(ctx context.Context, email string, from Visitor) (*http.
 		return err
 	})
 	return cookie{fresh.text}.forBrowser(), err
+}
+
+// EndSession ends one of the caller's sessions.
+func (s *Service) EndSession(ctx context.Context, caller api.Caller, id string) error {
+	if !api.IsID(id) {
+		return api.NotFound("session")
+	}
+	return s.db.Write(ctx, func(tx *db.Tx) error {
+		ended, err := deleteSession(tx, UserID(caller.UserID), SessionID(id))
+		if err != nil {
+			return err
+		}
+		if !ended {
+			return api.NotFound("session")
+		}
+		if caller.Workspace == "" {
+			return nil
+		}
+		return s.Audit(tx, By(caller, SessionEnded, Target{Type: "session", ID: id}))
+	})
+}
+
+// SwitchWorkspace moves the caller's session into another of their workspaces. It returns the session's new cookie.
+func (s *Service) SwitchWorkspace(ctx context.Context, caller api.Caller, id string) (cookie string, err error) {
+	ws, err := space.Parse(id)
+	if err != nil {
+		return "", api.NotFound("workspace")
+	}
+	fresh := s.newToken()
+	err = s.db.Write(ctx, func(tx *db.Tx) error {
+		session, user, err := mySession(tx, caller)
+		if err != nil {
+			return err
+		}
+		if _, err := selectMemberByUser(tx, ws, user.ID); err != nil {
+			return orNotFound(err, "workspace")
+		}
+		session.Workspace = ws
+		if err := updateSession(tx, session); err != nil {
+			return err
+		}
+		if err := updateHome(tx, user.ID, ws); err != nil {
+			return err
+		}
+		return updateToken(tx, user.ID, session.ID, fresh.hash)
+	})
+	return fresh.text, err
 }
 
 // mySession returns the session and the user of a caller.

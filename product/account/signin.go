@@ -42,7 +42,7 @@ func checkGiven(wrong *api.Fields, field, value string) {
 	}
 }
 
-// signIn checks a password. Wrong password, unknown address and locked account cost the same time and tell the same.
+// signIn checks a password. A wrong password and an unknown address cost the same time and tell the same; both are locked alike.
 func (s *Service) signIn(ctx context.Context, from Visitor, email, password string) (admission, error) {
 	var missing api.Fields
 	checkGiven(&missing, "email", email)
@@ -177,7 +177,7 @@ func (s *Service) takeTry(ctx context.Context, challenge string) (user User, err
 
 // badChallenge counts against the network address, since no account is known.
 func (s *Service) badChallenge(from Visitor, cause error) error {
-	if err := s.enter(from.IP); err != nil {
+	if err := s.countTry(from.IP); err != nil {
 		return err
 	}
 	sentence := "This sign-in is no longer open. Start again with your password."
@@ -205,7 +205,7 @@ func (s *Service) Reauthenticate(ctx context.Context, caller api.Caller, passwor
 	err = s.provePassword(ctx, caller, password, func(tx *db.Tx, session Session, user User) (verdict, error) {
 		at = tx.Now()
 		session.ReauthenticatedAt = at
-		_, err := updateSession(tx, session)
+		err := updateSession(tx, session)
 		if user.factor.enabled() {
 			return halfway, err
 		}

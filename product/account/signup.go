@@ -10,8 +10,6 @@ import (
 	"postrider/mail/address"
 	"postrider/platform/api"
 	"postrider/platform/db"
-	"postrider/platform/space"
-	"postrider/product/plan"
 )
 
 // maxName bounds the names of people and workspaces.
@@ -58,7 +56,7 @@ func (s *Service) signUp(ctx context.Context, from Visitor, in SignUp) (opened, 
 		return opened{}, err
 	}
 	// Every sign-up counts as a try: its answer tells whether an address has an account, and it costs a hash.
-	if err := s.enter(from.IP); err != nil {
+	if err := s.countTry(from.IP); err != nil {
 		return opened{}, err
 	}
 	password, err := s.passwords.hash(ctx, in.Password)
@@ -92,7 +90,7 @@ func (s *Service) settle(tx *db.Tx, user *User, in SignUp, from netip.Addr) erro
 		_, err := s.join(tx, user, in.InviteToken, from)
 		return err
 	}
-	_, err := s.createWorkspace(tx, NewWorkspace{Name: in.WorkspaceName, Plan: s.config.SignUpPlan, from: from}, user.ID)
+	_, err := s.addWorkspace(tx, newWorkspace{name: in.WorkspaceName, plan: s.config.SignUpPlan, owner: user.ID, from: from})
 	return err
 }
 
@@ -109,36 +107,4 @@ func (s *Service) createUser(tx *db.Tx, user User) (User, error) {
 		return User{}, errAddressTaken
 	}
 	return user, err
-}
-
-// NewWorkspace is a workspace to make.
-type NewWorkspace struct {
-	Name string
-	Plan plan.Name
-
-	from netip.Addr // not valid if it is made by the operator
-}
-
-// createWorkspace makes a workspace that belongs to the owner.
-func (s *Service) createWorkspace(tx *db.Tx, in NewWorkspace, owner UserID) (Workspace, error) {
-	if _, err := s.plans.Get(in.Plan); err != nil {
-		return Workspace{}, err
-	}
-	slug, err := s.freeSlug(tx, in.Name)
-	if err != nil {
-		return Workspace{}, err
-	}
-	w := Workspace{ID: space.ID(s.world.NewID()), Name: strings.TrimSpace(in.Name), Slug: slug, Plan: in.Plan, Status: Active, CreatedAt: tx.Now()}
-	err = insertWorkspace(tx, w)
-	if errors.Is(err, db.ErrUnique) {
-		return Workspace{}, errors.Join(db.ErrConflict, err) // somebody took the slug meanwhile; the next run sees it
-	}
-	if err != nil {
-		return Workspace{}, err
-	}
-	member := Member{ID: s.world.NewID(), Workspace: w.ID, User: owner, Role: api.Owner, CreatedAt: tx.Now()}
-	if err := insertMember(tx, member); err != nil {
-		return Workspace{}, err
-	}
-	return w, s.Audit(tx, Entry{Workspace: w.ID, Actor: string(owner), Action: WorkspaceCreated, Target: Target{"workspace", string(w.ID), w.Name}, IP: in.from})
 }

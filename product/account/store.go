@@ -190,11 +190,11 @@ func updateUserSeen(tx *db.Tx, id UserID) error {
 }
 
 // updateSession writes what a signed-in user has proved or chosen.
-func updateSession(tx *db.Tx, s Session) (bool, error) {
-	n, err := tx.Exec(`
+func updateSession(tx *db.Tx, s Session) error {
+	_, err := tx.Exec(`
 		UPDATE account_session SET workspace_id = $1, reauthenticated_at = $2, two_factor_at = $3
 		WHERE user_id = $4 AND id = $5`, db.NullText(s.Workspace), s.ReauthenticatedAt, s.TwoFactorAt, s.User, s.ID)
-	return n == 1, err
+	return err
 }
 
 func updateToken(tx *db.Tx, user UserID, id SessionID, tokenHash []byte) error {

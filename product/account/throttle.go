@@ -20,9 +20,9 @@ const (
 // addressRate is how many wrong tries one network address has, over all accounts. Tries that succeed are given back.
 var addressRate = limit.Rate{Count: 100, Per: failureWindow, Burst: 100}
 
-// enter takes a try from the network address, or refuses it.
-func (s *Service) enter(from netip.Addr) error {
-	taken := s.addresses.Take(limit.Site(from), addressRate)
+// countTry takes a try from the network address, or refuses it.
+func (s *Service) countTry(from netip.Addr) error {
+	taken := s.limits.Take(limit.Site(from), addressRate)
 	if !taken.Allowed {
 		return tooMany(taken.Limit, taken.RetryAfter)
 	}
@@ -31,18 +31,17 @@ func (s *Service) enter(from netip.Addr) error {
 
 // checkAddress refuses a network address that has no tries left, before anything is spent on it.
 func (s *Service) checkAddress(from netip.Addr) error {
-	if left := s.addresses.Peek(limit.Site(from), addressRate); !left.Allowed {
+	if left := s.limits.Peek(limit.Site(from), addressRate); !left.Allowed {
 		return tooMany(left.Limit, left.RetryAfter)
 	}
 	return nil
 }
 
 // giveBack returns the try of a sign-in that succeeded.
-func (s *Service) giveBack(from netip.Addr) { s.addresses.GiveBack(limit.Site(from), addressRate) }
+func (s *Service) giveBack(from netip.Addr) { s.limits.GiveBack(limit.Site(from), addressRate) }
 
-func tooMany(limit int, wait time.Duration) error {
-	seconds := max(1, int((wait+time.Second-1)/time.Second))
-	return api.ErrRateLimit.With("bucket", api.BucketAuth).With("limit", limit).With("retry_after_sec", seconds).After(wait)
+func tooMany(most int, wait time.Duration) error {
+	return api.ErrRateLimit.With("bucket", api.BucketAuth).With("limit", most).With("retry_after_sec", api.WholeSeconds(wait)).After(wait)
 }
 
 // attempts are the failures noted for an email address since a moment.
@@ -113,7 +112,7 @@ type try struct {
 // judge lets decide say whether a try is right, in one transaction with everything that follows from it. A wrong try is noted,
 // and once there are too many, even a right one is refused.
 func (s *Service) judge(ctx context.Context, t try, decide func(tx *db.Tx) (verdict, error)) error {
-	if err := s.enter(t.from.IP); err != nil {
+	if err := s.countTry(t.from.IP); err != nil {
 		return err
 	}
 	var refused error

@@ -50,7 +50,7 @@ func (s *Service) ResendVerification(ctx context.Context, caller api.Caller) err
 	if err != nil || !user.VerifiedAt.IsZero() {
 		return err
 	}
-	if taken := s.addresses.Take("mail/"+user.Email, mailRate); !taken.Allowed {
+	if taken := s.limits.Take("mail/"+user.Email, mailRate); !taken.Allowed {
 		return tooMany(taken.Limit, taken.RetryAfter)
 	}
 	return s.db.Write(ctx, func(tx *db.Tx) error {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -55,130 +55,45 @@ func (s *Service) Workspace(tx *db.Tx, id space.ID) (Workspace, error) {
 	return selectWorkspace(tx, id)
 }
 
-// CreateWorkspace is the operator's request for a workspace and its owner.
-type CreateWorkspace struct {
-	Name          string
-	Plan          plan.Name
-	OwnerEmail    string
-	OwnerPassword string
-	OwnerName     string
-	// Also is done in the same transaction, if it is given.
-	Also func(tx *db.Tx, made Workspace, owner UserID) error
-}
-
-// CreateWorkspace makes a workspace for the operator. The owner's address counts as verified. An owner who has an account
-// already keeps it, and the password must be theirs.
-func (s *Service) CreateWorkspace(ctx context.Context, in CreateWorkspace) (Workspace, UserID, error) {
-	if in.OwnerName == "" {
-		in.OwnerName = in.Name
-	}
-	request := SignUp{Email: in.OwnerEmail, Password: in.OwnerPassword, Name: in.OwnerName, WorkspaceName: in.Name}
-	email, err := request.check()
-	if err != nil {
-		return Workspace{}, "", err
-	}
-	owner, err := s.knownOwner(ctx, email, in.OwnerPassword)
-	if err != nil {
-		return Workspace{}, "", err
-	}
-	var password string
-	if owner.ID == "" {
-		if password, err = s.passwords.hash(ctx, in.OwnerPassword); err != nil {
-			return Workspace{}, "", err
-		}
-	}
-	var w Workspace
-	var ownerID UserID
-	err = s.db.Write(ctx, func(tx *db.Tx) error {
-		user, err := owner, error(nil)
-		if user.ID == "" {
-			user, err = s.createUser(tx, User{Email: email, Name: strings.TrimSpace(in.OwnerName), VerifiedAt: tx.Now(), password: password})
-		} else {
-			_, err = updateVerified(tx, user.ID, email)
-		}
-		if err != nil {
-			return err
-		}
-		ownerID = user.ID
-		if w, err = s.createWorkspace(tx, NewWorkspace{Name: in.Name, Plan: in.Plan}, user.ID); err != nil || in.Also == nil {
-			return err
-		}
-		return in.Also(tx, w, user.ID)
-	})
-	return w, ownerID, err
-}
-
-// knownOwner returns the account of the address, empty if there is none.
-func (s *Service) knownOwner(ctx context.Context, email, password string) (User, error) {
-	var owner User
-	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
-		owner, err = selectUserByEmail(tx, email)
-		return err
-	})
+// FindWorkspace returns a workspace in a transaction; found is false if there is none.
+func (s *Service) FindWorkspace(tx *db.Tx, ws space.ID) (w Workspace, found bool, err error) {
+	w, err = selectWorkspace(tx, ws)
 	if errors.Is(err, db.ErrNotFound) {
-		return User{}, nil
+		return Workspace{}, false, nil
+	}
+	return w, err == nil, err
+}
+
+// newWorkspace is a workspace to make.
+type newWorkspace struct {
+	name  string
+	plan  plan.Name
+	owner UserID
+	from  netip.Addr // not valid if it is made by the operator
+}
+
+func (s *Service) addWorkspace(tx *db.Tx, in newWorkspace) (Workspace, error) {
+	if _, err := s.plans.Get(in.plan); err != nil {
+		return Workspace{}, err
+	}
+	slug, err := s.freeSlug(tx, in.name)
+	if err != nil {
+		return Workspace{}, err
+	}
+	w := Workspace{ID: space.ID(s.world.NewID()), Name: strings.TrimSpace(in.name), Slug: slug, Plan: in.plan, Status: Active, CreatedAt: tx.Now()}
+	err = insertWorkspace(tx, w)
+	if errors.Is(err, db.ErrUnique) {
+		return Workspace{}, errors.Join(db.ErrConflict, err) // somebody took the slug meanwhile; the next run sees it
 	}
 	if err != nil {
-		return User{}, err
+		return Workspace{}, err
 	}
-	matches, err := s.passwords.matches(ctx, owner.password, password)
-	if err == nil && !matches {
-		err = api.ErrAlreadyExists.Saying("The owner has an account with another password.").With("resource", "user")
+	member := Member{ID: s.world.NewID(), Workspace: w.ID, User: in.owner, Role: api.Owner, CreatedAt: tx.Now()}
+	if err := insertMember(tx, member); err != nil {
+		return Workspace{}, err
 	}
-	return owner, err
-}
-
-// SetPlan moves a workspace to another plan, at once.
-func (s *Service) SetPlan(ctx context.Context, ws space.ID, name plan.Name) error {
-	if _, err := s.plans.Get(name); err != nil {
-		return err
-	}
-	return s.administer(ctx, ws, PlanChanged, func(tx *db.Tx) (bool, error) { return updatePlan(tx, ws, name) })
-}
-
-// CheckPlans refuses an installation whose plans lack one that a workspace is on: that workspace could not send, and would learn it
-// mail by mail.
-func (s *Service) CheckPlans(ctx context.Context) error {
-	var used []workspacePlan
-	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
-		used, err = selectPlansInUse(tx)
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, u := range used {
-		if _, err := s.plans.Get(u.plan); err != nil {
-			return fmt.Errorf("workspace %s: %w; put it back, or move the workspace: postrider plan set --workspace %s --plan NAME", u.workspace, err, u.workspace)
-		}
-	}
-	return nil
-}
-
-// Suspend stops a workspace: its keys are refused, and its people see the reason.
-func (s *Service) Suspend(ctx context.Context, ws space.ID, reason string) error {
-	if reason = strings.TrimSpace(reason); reason == "" {
-		return api.Invalid("reason", "A suspension needs a reason.")
-	}
-	return s.administer(ctx, ws, WorkspaceSuspended, func(tx *db.Tx) (bool, error) { return updateStatus(tx, ws, Suspended, reason) })
-}
-
-// Resume lets a suspended workspace act again.
-func (s *Service) Resume(ctx context.Context, ws space.ID) error {
-	return s.administer(ctx, ws, WorkspaceResumed, func(tx *db.Tx) (bool, error) { return updateStatus(tx, ws, Active, "") })
-}
-
-func (s *Service) administer(ctx context.Context, ws space.ID, action Action, change func(*db.Tx) (bool, error)) error {
-	return s.db.Write(ctx, func(tx *db.Tx) error {
-		changed, err := change(tx)
-		if err != nil {
-			return err
-		}
-		if !changed {
-			return api.NotFound("workspace")
-		}
-		return s.Audit(tx, Entry{Workspace: ws, Action: action, Target: Target{Type: "workspace", ID: string(ws)}})
-	})
+	return w, s.Audit(tx, Entry{Workspace: w.ID, Actor: string(in.owner), Action: WorkspaceCreated,
+		Target: Target{"workspace", string(w.ID), w.Name}, IP: in.from})
 }
 
 // rename gives the caller's workspace another name. Its slug stays, because links carry it.
