@@ -99,7 +99,9 @@ func TestNoSecretIsKept(t *testing.T) {
 		hook := in.Call(http.MethodPost, "/webhooks", fields{"url": "https://app.example.com/h", "events": []string{"*"}, "custom_headers": fields{"X-Auth": "sesame-1"}})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "My key is " + in.Key, "text": "sesame-2",
 			"attachments": []fields{{"filename": "a.txt", "content": "c2VzYW1lLTM="}}, "password": "sesame-4",
-			"otp": "sesame-10", "recovery_code": "sesame-11", "smtp_credential": fields{"name": "sesame-12"}, "headers": fields{"X-Api-Token": "sesame-5"}, in.Key: "sent by mistake"})
+			"otp": "sesame-10", "recovery_code": "sesame-11", "smtp_credential": fields{"name": "sesame-12"},
+			"signature": "sesame-13", "passphrase": "sesame-14", "Authorization": "sesame-15", "set-cookie": "sesame-16", "privateKey": "sesame-17", "API_KEY": "sesame-18",
+			"headers": fields{"X-Api-Token": "sesame-5"}, in.Key: "sent by mistake"})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "Big", "text": strings.Repeat("sesame-6 ", 20_000)})
 		in.Call(http.MethodPost, "/templates", fields{"name": "T", "subject": "S", "html": "<p>sesame-7</p>"})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "File", "text": "x",
@@ -165,6 +167,41 @@ func TestEntriesThatFindNoRoomAreCounted(t *testing.T) {
 		counted := in.Call(http.MethodGet, "/logs/_counts?group_by=endpoint", nil)
 		if counted.Text("total") != fmt.Sprint(room) {
 			t.Errorf("%s entries were kept", counted.Text("total"))
+		}
+	})
+}
+
+func TestBodiesThatWaitAreBounded(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		const room = 16 // of this length
+		long, short := make([]byte, 1<<20), []byte(`{"to":"ann"}`)
+		caller := api.Caller{Principal: api.Principal{Workspace: in.Workspace, KeyID: in.DomainID}}
+		note := func(path string, body []byte) {
+			in.App.Logs.Request(api.Finished{At: in.Clock.Now(), Caller: caller, Method: "POST", Path: path, Route: path, Status: 202, Body: body, BodyBytes: len(body)})
+		}
+		kept := func(path string) any {
+			t.Helper()
+			settle(t, in)
+			return get(t, in, list(t, in, "search="+path)[0]["id"]).Body["request_body"]
+		}
+		for range room {
+			note("/emails", long)
+		}
+		note("/beyond", short)
+		if got := kept("beyond"); got != "[body of 12 bytes]" {
+			t.Errorf("beyond the bound, the body is kept as %v", got)
+		}
+		for range 10_000 + room { // the last of which are lost
+			note("/emails", nil)
+		}
+		for range room {
+			note("/emails", long)
+		}
+		settle(t, in)
+		note("/again", short)
+		if got := fmt.Sprint(kept("again")); got != "map[to:ann]" {
+			t.Errorf("when nothing waits any more, the body is kept as %s", got)
 		}
 	})
 }
