@@ -17,15 +17,15 @@ import (
 )
 
 // counters count what a plan limits, in slices that stand above accounts and are built later.
-func (a *App) counters() map[string]account.Counter {
-	return map[string]account.Counter{
-		"templates":        func(tx *db.Tx, ws space.ID) (int64, error) { return a.Templates.Count(tx, ws) },
-		"contacts":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Audience.Count(tx, ws) },
-		"automations":      func(tx *db.Tx, ws space.ID) (int64, error) { return a.Automations.Count(tx, ws) },
-		"webhooks":         func(tx *db.Tx, ws space.ID) (int64, error) { return a.Webhooks.Count(tx, ws) },
-		"verified_domains": func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.Count(tx, ws) },
-		"managed_tenants":  func(tx *db.Tx, ws space.ID) (int64, error) { return a.Tenants.Count(tx, ws) },
-		"tenant_domains":   func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.CountOfTenants(tx, ws) },
+func (a *App) counters() account.Counters {
+	return account.Counters{
+		Templates:       func(tx *db.Tx, ws space.ID) (int64, error) { return a.Templates.Count(tx, ws) },
+		Contacts:        func(tx *db.Tx, ws space.ID) (int64, error) { return a.Audience.Count(tx, ws) },
+		Automations:     func(tx *db.Tx, ws space.ID) (int64, error) { return a.Automations.Count(tx, ws) },
+		Webhooks:        func(tx *db.Tx, ws space.ID) (int64, error) { return a.Webhooks.Count(tx, ws) },
+		VerifiedDomains: func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.Count(tx, ws) },
+		ManagedTenants:  func(tx *db.Tx, ws space.ID) (int64, error) { return a.Tenants.Count(tx, ws) },
+		TenantDomains:   func(tx *db.Tx, ws space.ID) (int64, error) { return a.Domains.CountOfTenants(tx, ws) },
 	}
 }
 

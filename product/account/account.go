@@ -31,6 +31,11 @@ type Postman interface {
 // Counter tells how much of something a workspace uses now.
 type Counter func(tx *db.Tx, ws space.ID) (int64, error)
 
+// Counters tell the usage of what other slices own; what has none counts as 0.
+type Counters struct {
+	VerifiedDomains, Webhooks, Templates, Contacts, Automations, ManagedTenants, TenantDomains Counter
+}
+
 // Config is what an installation decides about accounts.
 type Config struct {
 	// BaseURL is where people reach the dashboard, such as https://mail.acme.test. Links in mails start with it, never with
@@ -44,8 +49,8 @@ type Config struct {
 	Postman Postman
 	// Dev allows links that carry secrets in the log, for an installation on a laptop.
 	Dev bool
-	// Counters tell the usage of what other slices own, by its name in the plan record; what is absent counts as 0.
-	Counters map[string]Counter
+	// Counters are asked for the plan record.
+	Counters Counters
 }
 
 // Service signs people in and out and keeps the workspaces they belong to.

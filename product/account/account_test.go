@@ -111,8 +111,8 @@ func TestTheAuditLogTellsWhoDidWhat(t *testing.T) {
 
 func TestThePlanRecordShowsLimitsAndUse(t *testing.T) {
 	t.Parallel()
-	config := account.Config{Counters: map[string]account.Counter{
-		"verified_domains": func(*db.Tx, space.ID) (int64, error) { return 3, nil },
+	config := account.Config{Counters: account.Counters{
+		VerifiedDomains: func(*db.Tx, space.ID) (int64, error) { return 3, nil },
 	}}
 	accounttest.Each(t, config, func(t *testing.T, h *accounttest.House) {
 		owner, _ := team(h)

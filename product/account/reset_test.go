@@ -191,5 +191,14 @@ func TestWithoutAPostmanOnlyDevelopersSeeLinks(t *testing.T) {
 		if !strings.Contains(h.Log.String(), accounttest.BaseURL+"/verify-email/") {
 			t.Fatal("no link in the log")
 		}
+
+		closed := account.New(h.World, h.DB, h.Keyring, h.Plans, account.Config{BaseURL: "https://closed.test"})
+		h.Browser().Must(202, "POST", "/auth/password/forgot", map[string]any{"email": "olga@acme.test"})
+		if _, err := closed.Workers()[0].Step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if log := h.Log.String(); strings.Contains(log, "closed.test") || strings.Count(log, "account mail has no postman") != 2 {
+			t.Fatalf("an installation for others logs links: %s", log)
+		}
 	})
 }

@@ -65,15 +65,19 @@ func (s *Service) usage(tx *db.Tx, ws space.ID) (Usage, error) {
 	if u.Members, err = countMembers(tx, ws); err != nil {
 		return u, err
 	}
-	for name, into := range map[string]*int64{
-		"verified_domains": &u.VerifiedDomains, "webhooks": &u.Webhooks, "templates": &u.Templates, "contacts": &u.Contacts,
-		"automations": &u.Automations, "managed_tenants": &u.ManagedTenants, "tenant_domains": &u.TenantDomains,
+	counters := s.config.Counters
+	for _, c := range []struct {
+		count Counter
+		into  *int64
+	}{
+		{counters.VerifiedDomains, &u.VerifiedDomains}, {counters.Webhooks, &u.Webhooks}, {counters.Templates, &u.Templates},
+		{counters.Contacts, &u.Contacts}, {counters.Automations, &u.Automations}, {counters.ManagedTenants, &u.ManagedTenants},
+		{counters.TenantDomains, &u.TenantDomains},
 	} {
-		count := s.config.Counters[name]
-		if count == nil {
+		if c.count == nil {
 			continue
 		}
-		if *into, err = count(tx, ws); err != nil {
+		if *c.into, err = c.count(tx, ws); err != nil {
 			return u, err
 		}
 	}
