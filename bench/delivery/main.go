@@ -27,9 +27,10 @@ func main() {
 	profile := flag.String("profile", "", "file for a profile of the processor while a full queue is delivered; another, .end, is of all the way")
 	sizes := flag.String("kb", "1,10,100", "sizes of the messages in kilobytes")
 	bare := flag.Int("bare", 0, "only sign and send, to this port on loopback: what this program starts itself, to compare with")
+	bareOurs := flag.Bool("bare-ours", false, "those who only sign and send use our signer, not crypto/rsa")
 	drainOnly := flag.Bool("drain", false, "deliver from a full queue only")
 	measure.Main("delivery", func(ctx context.Context) error {
-		o := options{*during, *sessions, *concurrency, *alone, *drainOnly, strings.Split(*sizes, ","), *tags, *profile}
+		o := options{*during, *sessions, *concurrency, *alone, *drainOnly, *bareOurs, strings.Split(*sizes, ","), *tags, *profile}
 		if *bare != 0 {
 			return runBare(ctx, *bare, o)
 		}
@@ -44,6 +45,7 @@ type options struct {
 	concurrency int
 	alone       bool
 	drainOnly   bool
+	bareOurs    bool
 	kilobytes   []string
 	tags        string
 	profile     string

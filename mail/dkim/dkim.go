@@ -9,7 +9,7 @@
 // Verifying reads a body of any size once and in little memory. The parts that ARC has in common with DKIM (RFC 8617) are
 // exported for it: tags, signatures over a message, body hashes, keys.
 //
-// Pure: no clock, no state, and no network but the resolver it is handed.
+// Pure: no clock, no state but a place where signatures wait for each other, and no network but the resolver it is handed.
 package dkim
 
 import (

@@ -73,3 +73,6 @@ func (k *opensslKey) Sign(_ io.Reader, digest []byte, _ crypto.SignerOpts) ([]by
 	runtime.KeepAlive(k)
 	return signature[:size], nil
 }
+
+// AtOnce is how many signatures are best asked for at the same time. More would only keep others from the processors.
+func AtOnce() int { return runtime.GOMAXPROCS(0) }

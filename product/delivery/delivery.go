@@ -13,12 +13,12 @@ package delivery
 import (
 	"context"
 	"crypto/x509"
-	"runtime"
 	"sync"
 	"time"
 
 	"golang.org/x/sync/semaphore"
 
+	"postrider/mail/dkim"
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/platform/seal"
@@ -134,7 +134,7 @@ func New(w world.World, d *db.DB, emails *email.Service, domains *domain.Service
 	s := &Service{
 		world: w, db: d, emails: emails, domains: domains, relays: relays, keys: keys, config: config, table: config.Providers.orShipped(),
 		letters: newLetters(), room: semaphore.NewWeighted(roomForLarge), wake: make(chan struct{}, 1), lookups: make(chan struct{}, maxLookups), locals: make(chan struct{}, maxLocals),
-		pens: make(chan struct{}, runtime.GOMAXPROCS(0)),
+		pens: make(chan struct{}, dkim.AtOnce()),
 		held: map[string]*held{}, routing: map[string][]*held{}, connections: map[shape.ConnectionID]*connection{}, desk: newClaimDesk(), attempts: map[AttemptKind]int64{}, begins: firstBegun,
 	}
 	s.sources = newSources(config)

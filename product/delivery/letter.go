@@ -113,7 +113,7 @@ func (l *letter) sign(ctx context.Context, composed []byte) error {
 	return nil
 }
 
-// signatures signs no more letters at once than there are processors, and lets everybody else go first. Hundreds of conversations would share
+// signatures signs no more letters at once than keep the processors busy, and lets everybody else go first. Hundreds of conversations would share
 // the processors out among their signatures, and whoever writes down what has been sent would wait for all of them.
 func (s *Service) signatures(composed []byte, signers []*dkim.Signer) ([]byte, error) {
 	s.pens <- struct{}{}
