@@ -76,7 +76,8 @@ func kindOf(kind string) Kind {
 
 // alarming are events that somebody should look at.
 var alarming = map[string]Level{"domain.failed": Warning, "webhook.disabled": Error, "managed_tenant.paused": Warning, "broadcast.failed": Error,
-	"automation.run.failed": Error, "import.failed": Error, "suppression.added": Warning}
+	"automation.run.failed": Error, "import.failed": Error, "suppression.added": Warning, "guardrail.warned": Warning, "guardrail.throttled": Warning,
+	"guardrail.paused": Error}
 
 func (s *Service) newEntry(e event.Event, f facts) Entry {
 	entry := Entry{ID: s.newID(e.OccurredAt), Workspace: e.Workspace, Kind: kindOf(e.Type), Level: Info, CreatedAt: e.OccurredAt, Subject: e.Subject,

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/api"
 	"postrider/platform/db"
+	"postrider/platform/event"
 	"postrider/product/email"
 )
 
@@ -181,6 +183,42 @@ func TestMailThatWasReadHasNotBounced(t *testing.T) {
 		settle(t, in)
 		if entry := list(t, in, "kind=email")[0]; entry["status"] != "opened" || entry["level"] != "info" {
 			t.Errorf("the mail is %v", entry)
+		}
+	})
+}
+
+func TestWhatSomebodyShouldLookAtHasAHigherLevel(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		want := map[string]string{"contact.created": "info", "guardrail.lifted": "info", "domain.failed": "warning", "managed_tenant.paused": "warning",
+			"suppression.added": "warning", "guardrail.warned": "warning", "guardrail.throttled": "warning", "guardrail.paused": "error", "webhook.disabled": "error",
+			"broadcast.failed": "error", "automation.run.failed": "error", "import.failed": "error"}
+		err := in.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+			for kind := range want {
+				id := in.App.World.NewID()
+				if err := event.Append(tx, event.Event{ID: id, Workspace: in.Workspace, Type: kind, Subject: id, OccurredAt: tx.Now(), Data: []byte(`{}`)}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		caller := api.Caller{Principal: api.Principal{Workspace: in.Workspace, KeyID: in.DomainID}}
+		for status, level := range map[int]string{399: "info", 400: "warning", 499: "warning", 500: "error"} {
+			want[fmt.Sprintf("GET /domains %d", status)] = level
+			in.App.Logs.Request(api.Finished{At: in.Clock.Now(), Caller: caller, Method: "GET", Path: "/domains", Route: "/domains", Status: status})
+		}
+		settle(t, in)
+		levels := map[string]any{}
+		for _, e := range list(t, in, "limit=200") {
+			levels[fmt.Sprint(e["message"])] = e["level"]
+		}
+		for what, level := range want {
+			if levels[what] != level {
+				t.Errorf("the level of %s is %v, want %s", what, levels[what], level)
+			}
 		}
 	})
 }
