@@ -111,6 +111,28 @@ func TestCountsAreGrouped(t *testing.T) {
 	})
 }
 
+func TestHoursAreCountedInTheirOrder(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Send("ann@example.net")
+		first := in.Clock.Now().UTC().Truncate(time.Hour)
+		in.Clock.Advance(2 * time.Hour)
+		in.Send("ann@example.net")
+		in.Send("bob@example.net")
+		settle(t, in)
+		var want []fields
+		for _, hour := range []struct {
+			at    time.Time
+			count float64
+		}{{first, 1}, {first.Add(2 * time.Hour), 2}} {
+			want = append(want, fields{"key": hour.at.Format("2006-01-02T15:04:05.000Z"), "count": hour.count})
+		}
+		if got := rows(in.Call(http.MethodGet, "/logs/_counts?group_by=hour&kind=email", nil), "groups"); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("hours are %v, want %v", got, want)
+		}
+	})
+}
+
 func TestWhatIsAskedWrongIsNamed(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

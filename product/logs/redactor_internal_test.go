@@ -126,6 +126,20 @@ func TestABodyIsKeptAsItWasWritten(t *testing.T) {
 	}
 }
 
+func TestABodyIsKeptUpToItsBound(t *testing.T) {
+	t.Parallel()
+	for size, kept := range map[int]bool{32 << 10: true, 32<<10 + 1: false} {
+		body := fmt.Appendf(nil, `{"to":"%s"}`, strings.Repeat("x", size-len(`{"to":""}`)))
+		want := fmt.Sprintf(`"[body of %d bytes]"`, size)
+		if kept {
+			want = string(body)
+		}
+		if got := read(body, len(body)); string(got.kept) != want {
+			t.Errorf("of %d bytes %d are kept", size, len(got.kept))
+		}
+	}
+}
+
 func BenchmarkRedaction(b *testing.B) {
 	body := fmt.Appendf(nil, `{"from":"Acme <hello@acme.test>","to":["user@example.net"],"subject":"Your order","html":"<p>%s</p>","text":"Thank you."}`, strings.Repeat("x", 1900))
 	b.SetBytes(int64(len(body)))

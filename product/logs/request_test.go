@@ -101,6 +101,7 @@ func TestNoSecretIsKept(t *testing.T) {
 			"attachments": []fields{{"filename": "a.txt", "content": "c2VzYW1lLTM="}}, "password": "sesame-4",
 			"otp": "sesame-10", "recovery_code": "sesame-11", "smtp_credential": fields{"name": "sesame-12"},
 			"signature": "sesame-13", "passphrase": "sesame-14", "Authorization": "sesame-15", "set-cookie": "sesame-16", "privateKey": "sesame-17", "API_KEY": "sesame-18",
+			"variables": fields{"code": "sesame-19"}, "template_data": []string{"sesame-20"}, "mjml": "sesame-21", "amp": "sesame-22", "react": "sesame-23", "raw": "sesame-24",
 			"headers": fields{"X-Api-Token": "sesame-5"}, in.Key: "sent by mistake"})
 		in.Call(http.MethodPost, "/emails", fields{"from": "hello@acme.test", "to": "ann@example.net", "subject": "Big", "text": strings.Repeat("sesame-6 ", 20_000)})
 		in.Call(http.MethodPost, "/templates", fields{"name": "T", "subject": "S", "html": "<p>sesame-7</p>"})
