@@ -175,6 +175,11 @@ func TestListsNameTheMostFrequent(t *testing.T) {
 		if len(subjects) != 10 {
 			t.Errorf("subjects: %v", subjects)
 		}
+		for _, kind := range []string{"domain", "subject"} {
+			if kept := rowsOf(t, in, "stats_rank", "facet = '' AND kind = '"+kind+"' AND day", now); kept != 65 {
+				t.Errorf("%d %ss are kept, want 64 and the rest in one", kept, kind)
+			}
+		}
 		if len(tags) != 1 || tags[0]["name"] != "kind" || tags[0]["value"] != "news" || tags[0]["sent"] != 5.0 {
 			t.Errorf("tags: %v", tags)
 		}

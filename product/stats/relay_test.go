@@ -33,6 +33,17 @@ func TestMailOfARelayIsSentAndMayBounceOnce(t *testing.T) {
 	})
 }
 
+func TestMailOfARelayIsNotCountedAtAProvider(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		record(t, in, happened{"email.sent", "", in.Clock.Now(), fields{"status": "sent", "relayed": 1}})
+		follow(t, in)
+		if top := get(t, in, "/stats/top"); len(rows(top, "isps")) != 0 || len(rows(top, "subjects")) != 1 {
+			t.Errorf("it is told as %s", top.Raw)
+		}
+	})
+}
+
 func TestLateBounceIsTakenOutOfTheTimeOfItsDelivery(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

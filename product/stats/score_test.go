@@ -106,6 +106,39 @@ func TestBadMailTellsWhatToDo(t *testing.T) {
 	})
 }
 
+func TestTheMostUrgentOfAllDomainsComesFirst(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		for _, name := range []string{"one.test", "two.test"} {
+			if _, err := in.App.Domains.Register(context.Background(), in.Workspace, plan.Unlimited, domain.Registration{Domain: name}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := "publish_dkim publish_spf publish_dkim publish_spf publish_dmarc publish_dmarc fix_return_path fix_return_path"
+		if got := codes(get(t, in, "/stats/deliverability")); got != want {
+			t.Errorf("actions are %s, want %s", got, want)
+		}
+	})
+}
+
+func TestOfLittleMailOnlyABlockTellsSomething(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		for isp, class := range map[string]string{"google": "hard", "yahoo": "block"} {
+			outcomes(t, in, isp, "email.delivered", 10, nil)
+			outcomes(t, in, isp, "email.bounced", 9, fields{"bounce": fields{"class": class}})
+		}
+		follow(t, in)
+		status := map[any]any{}
+		for _, p := range rows(get(t, in, "/stats/deliverability"), "providers") {
+			status[p["isp"]] = p["status"]
+		}
+		if got := fmt.Sprint(status); got != "map[google:healthy yahoo:degraded]" {
+			t.Errorf("providers are %s", got)
+		}
+	})
+}
+
 func TestTheLastBlockOfAProviderIsTold(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

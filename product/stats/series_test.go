@@ -117,8 +117,11 @@ func TestTheTimeBeforeIsCompared(t *testing.T) {
 		in.Deliver()
 		follow(t, in)
 		answer := get(t, in, "/stats/overview", "days", "2")
+		today := in.Clock.Now().UTC()
+		nextMonth := time.Date(today.Year(), today.Month()+1, 1, 0, 0, 0, 0, time.UTC).Format("2006-01-02T15:04:05.000Z")
 		for path, want := range map[string]string{"totals delivered": "1", "totals bounced": "0", "rates delivery_rate": "1", "previous delivered": "1",
-			"previous sent": "2", "previous delivery_rate": "0.5", "previous bounce_rate": "0.5", "quota plan": "unlimited", "quota used": "3", "days": "2"} {
+			"previous sent": "2", "previous delivery_rate": "0.5", "previous bounce_rate": "0.5", "quota plan": "unlimited", "quota used": "3",
+			"quota resets_at": nextMonth, "days": "2"} {
 			if got := answer.Text(strings.Fields(path)...); got != want {
 				t.Errorf("%s is %s, want %s", path, got, want)
 			}

@@ -110,6 +110,7 @@ func TestEachWorkspaceHasItsOwnPlacesForTags(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		elsewhere, stranger := in.NewWorkspace(plan.Unlimited)
 		recordOf(t, in, elsewhere, tagged(in, "order", 0, 1000)...)
+		follow(t, in)
 		record(t, in, tagged(in, "order", 1000, 1)...)
 		follow(t, in)
 		if got := deliveredWith(in, "order:v1000"); got != "1" {

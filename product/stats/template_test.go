@@ -1,8 +1,10 @@
 package stats_test
 
 import (
+	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 )
@@ -32,6 +34,15 @@ func TestTheMailsOfATemplateAreCountedByVersion(t *testing.T) {
 		if counts(map[string]any(told.Body)) != [3]any{3.0, 2.0, 1.0} || told.Body["last_sent_at"] == nil || len(versions) != 2 ||
 			counts(versions[0]) != [3]any{2.0, 1.0, 1.0} || counts(versions[1]) != [3]any{1.0, 1.0, 0.0} {
 			t.Errorf("%s", told.Raw)
+		}
+
+		in.Clock.Advance(4 * 24 * time.Hour)
+		fold(t, in)
+		packed := in.Must(http.StatusOK, http.MethodGet, "/templates/"+id+"/stats", nil)
+		for _, name := range []string{"totals", "versions", "last_sent_at"} {
+			if fmt.Sprint(packed.Body[name]) != fmt.Sprint(told.Body[name]) {
+				t.Errorf("%s are %v when the day is packed, and were %v", name, packed.Body[name], told.Body[name])
+			}
 		}
 	})
 }
