@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -105,7 +106,7 @@ type created struct {
 
 func (s *Service) handleRegister(ctx context.Context, caller api.Caller, r struct{ Body Registration }) (created, error) {
 	if len(caller.DomainIDs) > 0 {
-		return created{}, api.DomainNotAllowed(or(r.Body.Domain, r.Body.Name)).Saying("An API key that is restricted to domains cannot register another one.")
+		return created{}, api.DomainNotAllowed(cmp.Or(r.Body.Domain, r.Body.Name)).Saying("An API key that is restricted to domains cannot register another one.")
 	}
 	d, err := s.Register(ctx, caller.Workspace, plan.Name(caller.Plan), r.Body)
 	if err != nil {
@@ -181,20 +182,9 @@ func (s *Service) Get(ctx context.Context, ws space.ID, id string) (Domain, erro
 
 // Exist tells whether all ids are domains of the workspace.
 func (s *Service) Exist(tx *db.Tx, ws space.ID, ids []string) (bool, error) {
-	names, err := selectNames(tx, ws)
-	if err != nil {
-		return false, err
-	}
-	known := map[string]bool{}
-	for _, id := range names {
-		known[string(id)] = true
-	}
-	for _, id := range ids {
-		if !known[id] {
-			return false, nil
-		}
-	}
-	return true, nil
+	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
+	found, err := countNamed(tx, ws, distinct)
+	return found == int64(len(distinct)), err
 }
 
 // RecordsFor returns what has to be published for a domain, whoever registered it: the sandbox plays every registrar. What

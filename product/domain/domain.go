@@ -1,6 +1,6 @@
 // Package domain keeps sending domains: their signing keys, the DNS records their owners must publish, and whether they have.
 //
-//	Owns     domain, domain_key
+//	Owns     domain, domain_key, domain_total
 //	Queues   domain_check (one item a domain)
 //	Emits    domain.created, .updated, .deleted, .verified, .failed
 package domain
@@ -70,11 +70,11 @@ const (
 	Pending           Status = "pending"
 	Verified          Status = "verified"
 	PartiallyVerified Status = "partially_verified"
-	FailedStatus      Status = "failed"
+	Failed            Status = "failed"
 	PartiallyFailed   Status = "partially_failed"
 )
 
-var statuses = []Status{NotStarted, Pending, Verified, PartiallyVerified, FailedStatus, PartiallyFailed}
+var statuses = []Status{NotStarted, Pending, Verified, PartiallyVerified, Failed, PartiallyFailed}
 
 // Hosts are the names of the service that domains point to.
 type Hosts struct {
@@ -110,11 +110,11 @@ var (
 
 // Service keeps domains.
 type Service struct {
-	world world.World
-	db    *db.DB
-	keys  *seal.Keyring
-	plans *plan.Service
-	hosts Hosts
+	world   world.World
+	db      *db.DB
+	keyring *seal.Keyring
+	plans   *plan.Service
+	hosts   Hosts
 
 	receiver Receiver
 	nodes    Nodes
@@ -146,8 +146,8 @@ type HealthCheck struct {
 }
 
 // New returns the service.
-func New(w world.World, d *db.DB, keys *seal.Keyring, plans *plan.Service, hosts Hosts, nodes Nodes, receiver Receiver) *Service {
-	return &Service{world: w, db: d, keys: keys, plans: plans, hosts: hosts, nodes: nodes, receiver: receiver, sending: newSendingCache(), signers: newSignerCache(),
+func New(w world.World, d *db.DB, keyring *seal.Keyring, plans *plan.Service, hosts Hosts, nodes Nodes, receiver Receiver) *Service {
+	return &Service{world: w, db: d, keyring: keyring, plans: plans, hosts: hosts, nodes: nodes, receiver: receiver, sending: newSendingCache(), signers: newSignerCache(),
 		verifying: limit.New(w.Clock, maxCached), holder: queue.NewHolder(w, d, "domain/"+w.NewID())}
 }
 

@@ -62,7 +62,7 @@ func (s *Service) newKey(id ID, algorithm Algorithm, selector string, role Role,
 		return Key{}, fmt.Errorf("encode %s key: %w", algorithm, err)
 	}
 	return Key{Selector: selector, Algorithm: algorithm, Role: role, RoleSince: now, PublicRecord: dkim.PublicRecord(private.Public()),
-		sealed: s.keys.Seal(raw, keyContext(id, selector))}, nil
+		sealed: s.keyring.Seal(raw, keyContext(id, selector))}, nil
 }
 
 func (s *Service) generate(algorithm Algorithm) (crypto.Signer, error) {
@@ -76,7 +76,7 @@ func keyContext(id ID, selector string) string { return string(id) + "/" + selec
 
 // open returns the private key.
 func (s *Service) open(id ID, k Key) (crypto.Signer, error) {
-	raw, err := s.keys.Open(k.sealed, keyContext(id, k.Selector))
+	raw, err := s.keyring.Open(k.sealed, keyContext(id, k.Selector))
 	if err != nil {
 		return nil, fmt.Errorf("open signing key %s of domain %s: %w", k.Selector, id, err)
 	}

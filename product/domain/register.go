@@ -1,6 +1,7 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,29 +41,27 @@ type Registration struct {
 	} `json:"capabilities"`
 }
 
-var (
-	label    = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-	selector = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
-)
+// label is one part of a name, as subdomains and selectors are here.
+var label = regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$`)
 
 // Check names everything that is wrong, and returns the name as it is stored.
 func (r Registration) Check() (name string, err error) {
-	r, err = r.check()
+	r, err = r.complete()
 	return r.Domain, err
 }
 
-// check fills in defaults and names everything that is wrong.
-func (r Registration) check() (Registration, error) {
+// complete fills in defaults and names everything that is wrong.
+func (r Registration) complete() (Registration, error) {
 	var wrong api.Fields
-	name, problem := checkName(or(r.Domain, r.Name))
+	name, problem := checkName(cmp.Or(r.Domain, r.Name))
 	if problem != "" {
 		wrong.Add("domain", problem)
 	}
 	r.Domain = name
-	r.CustomReturnPath = or(r.CustomReturnPath, "bounce")
-	r.TrackingLabel = or(r.TrackingLabel, "track")
-	r.TLS = or(r.TLS, "opportunistic")
-	r.DMARCPolicy = or(r.DMARCPolicy, "none")
+	r.CustomReturnPath = cmp.Or(r.CustomReturnPath, "bounce")
+	r.TrackingLabel = cmp.Or(r.TrackingLabel, "track")
+	r.TLS = cmp.Or(r.TLS, "opportunistic")
+	r.DMARCPolicy = cmp.Or(r.DMARCPolicy, "none")
 	r.Region = r.region()
 	for field, value := range map[string]string{"custom_return_path": r.CustomReturnPath, "tracking_subdomain": r.TrackingLabel} {
 		if !label.MatchString(value) {
@@ -72,10 +71,10 @@ func (r Registration) check() (Registration, error) {
 	if r.CustomReturnPath == r.TrackingLabel {
 		wrong.Add("tracking_subdomain", "Must differ from custom_return_path.")
 	}
-	if r.Selector != "" && !selector.MatchString(r.Selector) {
+	if r.Selector != "" && !label.MatchString(r.Selector) {
 		wrong.Add("dkim_selector", "Must be 1 to 63 lower-case letters, digits and hyphens.")
 	}
-	r.Provider = or(r.Provider, "inherit")
+	r.Provider = cmp.Or(r.Provider, "inherit")
 	checkOneOf(&wrong, "tls", r.TLS, tlsModes)
 	checkOneOf(&wrong, "dmarc_policy", r.DMARCPolicy, dmarcPolicies)
 	checkProvider(&wrong, r.Provider)
@@ -143,13 +142,6 @@ func checkOneOf(wrong *api.Fields, field, value string, allowed []string) {
 	}
 }
 
-func or(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
-}
-
 // checkName returns the domain in the form it is stored in, or says what is wrong with it.
 func checkName(name string) (ascii, problem string) {
 	if strings.TrimSpace(name) == "" {
@@ -175,12 +167,12 @@ func isSuffix(name string) bool {
 
 // Register adds a domain of the workspace's own, if its plan has a slot for it.
 func (s *Service) Register(ctx context.Context, ws space.ID, name plan.Name, r Registration) (Domain, error) {
-	checked, err := r.check()
+	complete, err := r.complete()
 	if err != nil {
 		return Domain{}, err
 	}
 	// A look before the work: making keys for a domain that will be refused would be a cheap way to keep us busy.
-	early := Domain{Workspace: ws, Name: checked.Domain}
+	early := Domain{Workspace: ws, Name: complete.Domain}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		return errors.Join(s.CheckWay(tx, ws, r), s.checkSlot(tx, name, early), s.checkFree(tx, early))
 	})
@@ -202,14 +194,14 @@ func (s *Service) Register(ctx context.Context, ws space.ID, name plan.Name, r R
 
 // Prepare checks a registration and makes the signing keys, outside any transaction: that takes a good part of a second.
 func (s *Service) Prepare(ws space.ID, r Registration) (Domain, error) {
-	r, err := r.check()
+	r, err := r.complete()
 	if err != nil {
 		return Domain{}, err
 	}
 	now := s.world.Clock.Now().Truncate(time.Microsecond)
 	d := Domain{
 		ID: ID(s.world.NewID()), Workspace: ws, Name: r.Domain, Region: r.Region, Provider: r.Provider, Status: NotStarted,
-		SendingEnabled: r.Capabilities.Sending.or(true), ReceivingRequested: r.Capabilities.Receiving.wanted(), OpenTracking: r.OpenTracking, ClickTracking: r.ClickTracking,
+		SendingEnabled: r.Capabilities.Sending.or(true), ReceivingRequested: r.Capabilities.Receiving.or(false), OpenTracking: r.OpenTracking, ClickTracking: r.ClickTracking,
 		TrackingLabel: r.TrackingLabel, ReturnLabel: r.CustomReturnPath, TLS: r.TLS, DMARCPolicy: r.DMARCPolicy, CreatedAt: now, UpdatedAt: now,
 		NextCheckAt: now.Add(s.world.Jitter(firstCheck, checkJitter)), Checks: uncheckedAll(),
 	}

@@ -1,7 +1,6 @@
 package domain
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,7 +27,7 @@ func scanDomain(s db.Scanner) (Domain, error) {
 		return d, err
 	}
 	d.Signing = strings.Fields(signing)
-	if err := json.Unmarshal([]byte(checks), &d.Checks); err != nil {
+	if err := db.FromJSON(checks, &d.Checks); err != nil {
 		return d, fmt.Errorf("checks of domain %s: %w", d.ID, err)
 	}
 	return d, nil
@@ -42,7 +41,7 @@ func insertDomain(tx *db.Tx, d Domain) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23)`,
 		d.ID, d.Workspace, db.NullText(d.TenantID), d.Name, d.Region, d.Provider, d.Verified, d.Status, d.SendingEnabled, d.Receiving,
 		d.ReceivingRequested, d.OpenTracking, d.ClickTracking, d.TrackingLabel, d.ReturnLabel, d.ReturnVerified, d.TLS, d.DMARCPolicy,
-		strings.Join(d.Signing, " "), encode(d.Checks), d.CreatedAt, d.UpdatedAt, d.NextCheckAt)
+		strings.Join(d.Signing, " "), db.JSON(d.Checks), d.CreatedAt, d.UpdatedAt, d.NextCheckAt)
 	return err
 }
 
@@ -55,7 +54,7 @@ func updateDomain(tx *db.Tx, d Domain) error {
 			verified_at = $19, failing_since = $20, failed_rounds = $21
 		WHERE workspace_id = $22 AND id = $23`,
 		d.Provider, d.Verified, d.Status, d.SendingEnabled, d.Receiving, d.ReceivingRequested, d.OpenTracking, d.ClickTracking, d.TrackingLabel,
-		d.ReturnLabel, d.ReturnVerified, d.TLS, d.DMARCPolicy, strings.Join(d.Signing, " "), encode(d.Checks), d.UpdatedAt, d.LastCheckedAt,
+		d.ReturnLabel, d.ReturnVerified, d.TLS, d.DMARCPolicy, strings.Join(d.Signing, " "), db.JSON(d.Checks), d.UpdatedAt, d.LastCheckedAt,
 		d.NextCheckAt, d.VerifiedAt, d.FailingSince, d.FailedRounds, d.Workspace, d.ID)
 	return err
 }
@@ -98,14 +97,6 @@ func deleteOldKeys(tx *db.Tx, d Domain, before time.Time) error {
 		DELETE FROM domain_key
 		WHERE workspace_id = $1 AND domain_id = $2 AND role = 'old' AND role_since < $3`, d.Workspace, d.ID, before)
 	return err
-}
-
-func encode(checks Checks) string {
-	raw, err := json.Marshal(checks)
-	if err != nil {
-		panic(fmt.Sprintf("domain: checks cannot be stored: %v", err))
-	}
-	return string(raw)
 }
 
 func selectDomain(tx *db.Tx, ws space.ID, id ID) (Domain, error) {
@@ -182,22 +173,10 @@ func selectHolder(tx *db.Tx, name string) ([]Domain, error) {
 		WHERE name = $1 AND verified = TRUE`, name)
 }
 
-func selectNames(tx *db.Tx, ws space.ID) (map[string]ID, error) {
-	type row struct {
-		id   ID
-		name string
-	}
-	rows, err := db.All(tx, func(s db.Scanner) (r row, err error) {
-		err = s.Scan(&r.id, &r.name)
-		return r, err
-	}, `
-		SELECT id, name FROM domain
-		WHERE workspace_id = $1`, ws)
-	names := make(map[string]ID, len(rows))
-	for _, r := range rows {
-		names[r.name] = r.id
-	}
-	return names, err
+func countNamed(tx *db.Tx, ws space.ID, ids []string) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		SELECT COUNT(*) FROM domain
+		WHERE {beside workspace_id} = $1 AND id {in $2}`, ws, ids)
 }
 
 // heldElsewhere looks beyond the workspace: a verified domain belongs to one workspace alone.

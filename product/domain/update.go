@@ -1,10 +1,10 @@
 package domain
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"postrider/platform/api"
@@ -55,8 +55,6 @@ func (t *toggle) UnmarshalJSON(raw []byte) error {
 	return nil
 }
 
-func (t toggle) wanted() bool { return t.or(false) }
-
 // or returns what is asked for, or otherwise if nothing is.
 func (t toggle) or(otherwise bool) bool {
 	if t.set {
@@ -72,7 +70,7 @@ func (u update) check() error {
 		value   api.Optional[string]
 		allowed []string
 	}{{"tls", u.TLS, tlsModes}, {"dmarc_policy", u.DMARCPolicy, dmarcPolicies}} {
-		if f.value.Set && f.value.Value != "" && !slices.Contains(f.allowed, f.value.Value) {
+		if f.value.Value != "" {
 			checkOneOf(&wrong, f.name, f.value.Value, f.allowed)
 		}
 	}
@@ -161,16 +159,16 @@ func (s *Service) Update(ctx context.Context, ws space.ID, id string, u update) 
 
 func (u update) apply(d *Domain) {
 	d.OpenTracking, d.ClickTracking = u.OpenTracking.Or(d.OpenTracking), u.ClickTracking.Or(d.ClickTracking)
-	d.TLS, d.DMARCPolicy, d.Provider = or(u.TLS.Value, d.TLS), or(u.DMARCPolicy.Value, d.DMARCPolicy), or(u.Provider.Value, d.Provider)
+	d.TLS, d.DMARCPolicy, d.Provider = cmp.Or(u.TLS.Value, d.TLS), cmp.Or(u.DMARCPolicy.Value, d.DMARCPolicy), cmp.Or(u.Provider.Value, d.Provider)
 	if u.node() != "" {
 		d.Provider = nodePrefix + u.node()
 	} else if u.letsGo() && d.node() != "" {
 		d.Provider = "inherit"
 	}
-	if name := or(u.TrackingLabel.Value, d.TrackingLabel); name != d.TrackingLabel {
+	if name := cmp.Or(u.TrackingLabel.Value, d.TrackingLabel); name != d.TrackingLabel {
 		d.TrackingLabel, d.Checks.Tracking = name, Check{Status: CheckNotChecked}
 	}
-	if name := or(u.CustomReturnPath.Value, d.ReturnLabel); name != d.ReturnLabel {
+	if name := cmp.Or(u.CustomReturnPath.Value, d.ReturnLabel); name != d.ReturnLabel {
 		d.ReturnLabel, d.ReturnVerified, d.Checks.ReturnPath = name, false, Check{Status: CheckNotChecked}
 	}
 	d.SendingEnabled = u.Capabilities.Sending.or(d.SendingEnabled)

@@ -110,7 +110,7 @@ func (s *Service) settle(tx *db.Tx, d *Domain, seen sight) error {
 	switch {
 	case d.Verified && !verified:
 		news = append(news, s.newEvent(*d, "domain.verified"))
-	case verified && !d.Verified, d.Status == FailedStatus && status != FailedStatus:
+	case verified && !d.Verified, d.Status == Failed && status != Failed:
 		news = append(news, s.newEvent(*d, "domain.failed"))
 	}
 	if d.Receiving != receiving {
@@ -173,7 +173,7 @@ func (d *Domain) judge(now time.Time) {
 	case spf || key:
 		d.Status = PartiallyVerified
 	case now.Sub(d.CreatedAt) >= giveUpAfter:
-		d.Status = FailedStatus
+		d.Status = Failed
 	default:
 		d.Status = Pending
 	}

@@ -100,10 +100,7 @@ func (s *Service) spfRecord(d Domain) DNSRecord {
 }
 
 func keyRecord(d Domain, key Key) DNSRecord {
-	check, ok := d.Checks.Keys[key.Selector]
-	if !ok {
-		check.Status = CheckNotChecked
-	}
+	check := d.Checks.key(key.Selector)
 	r := record("DKIM", "dkim", "TXT", key.Selector+"._domainkey."+d.Name, key.PublicRecord, check)
 	r.Required = key.Algorithm == RSA && key.Role == Current
 	switch {

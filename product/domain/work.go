@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -49,44 +50,52 @@ func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{{Name: "domain checks", Step: s.checkDue, Topics: []string{checkLane.Topic()}, Every: time.Minute, Next: s.holder.NextIn(checkLane)}}
 }
 
+// due is a domain to look at, and the item that says so.
+type due struct {
+	item   queue.Item
+	domain Domain
+}
+
 // checkDue looks at the domains that are due, a few at a time.
 func (s *Service) checkDue(ctx context.Context) (bool, error) {
-	if due, err := s.holder.IsDue(ctx, checkLane); err != nil || !due {
+	if waiting, err := s.holder.IsDue(ctx, checkLane); err != nil || !waiting {
 		return false, err
 	}
-	var items []queue.Item
-	var domains []Domain
+	var claimed []due
+	var busy bool
 	lease := s.holder.Lease(checkLease)
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if items, err = queue.Claim(tx, checkLane, lease, checkBatch); err != nil {
+	err := s.db.Write(ctx, func(tx *db.Tx) error {
+		items, err := queue.Claim(tx, checkLane, lease, checkBatch)
+		if err != nil {
 			return err
 		}
-		domains, err = s.claimed(tx, items)
+		busy = len(items) > 0
+		claimed, err = loadDue(tx, items)
 		return err
 	})
 	if err != nil {
 		return false, fmt.Errorf("claim domain checks: %w", err)
 	}
-	seen := make([]sight, len(domains))
+	seen := make([]sight, len(claimed))
 	looking, done := context.WithTimeout(ctx, checkBudget)
 	defer done()
 	var all sync.WaitGroup
-	for i, d := range domains {
-		all.Go(func() { seen[i] = s.look(looking, d) })
+	for i, c := range claimed {
+		all.Go(func() { seen[i] = s.look(looking, c.domain) })
 	}
 	all.Wait()
 	var failed []error
-	for i, d := range domains {
-		if err := s.settleDue(ctx, items, seen[i]); err != nil {
-			failed = append(failed, fmt.Errorf("settle check of %s: %w", d.Name, err)) // its lease ends; the others are settled
+	for i, c := range claimed {
+		if err := s.settleDue(ctx, c.item, seen[i]); err != nil {
+			failed = append(failed, fmt.Errorf("settle check of %s: %w", c.domain.Name, err)) // its lease ends; the others are settled
 		}
-		s.Forget(d)
+		s.Forget(c.domain)
 	}
-	return len(items) > 0, errors.Join(failed...)
+	return busy, errors.Join(failed...)
 }
 
-// claimed loads the domains of items; an item whose domain has gone goes too.
-func (s *Service) claimed(tx *db.Tx, items []queue.Item) ([]Domain, error) {
+// loadDue loads the domains of items; an item whose domain has gone goes too.
+func loadDue(tx *db.Tx, items []queue.Item) ([]due, error) {
 	ids := make([]ID, len(items))
 	for i, item := range items {
 		ids[i] = ID(item.ID)
@@ -95,47 +104,43 @@ func (s *Service) claimed(tx *db.Tx, items []queue.Item) ([]Domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := map[string]bool{}
-	for _, d := range domains {
-		found[string(d.ID)] = true
+	if err := loadAllKeys(tx, domains); err != nil {
+		return nil, err
 	}
+	var loaded []due
 	for _, item := range items {
-		if !found[item.ID] {
+		at := slices.IndexFunc(domains, func(d Domain) bool { return string(d.ID) == item.ID })
+		if at < 0 {
 			if err := queue.Finish(tx, item.ID); err != nil {
 				return nil, err
 			}
+			continue
 		}
+		loaded = append(loaded, due{item, domains[at]})
 	}
-	return domains, loadAllKeys(tx, domains)
+	return loaded, nil
 }
 
-func (s *Service) settleDue(ctx context.Context, items []queue.Item, seen sight) error {
-	err := s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, seen) })
+func (s *Service) settleDue(ctx context.Context, item queue.Item, seen sight) error {
+	err := s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, item, seen) })
 	if errors.Is(err, db.ErrUnique) { // another workspace was faster; look again later, it may let go
 		seen.checks = uncheckedAll()
-		return s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, items, seen) })
+		return s.db.Write(ctx, func(tx *db.Tx) error { return s.settleItem(tx, item, seen) })
 	}
 	return err
 }
 
-func (s *Service) settleItem(tx *db.Tx, items []queue.Item, seen sight) error {
-	for _, item := range items {
-		if item.ID != string(seen.domain.ID) {
-			continue
-		}
-		found, err := selectByIDs(tx, []ID{seen.domain.ID})
-		if err != nil || len(found) == 0 {
-			return err // removed meanwhile, and its item with it
-		}
-		d, err := lockDomain(tx, found[0].Workspace, seen.domain.ID)
-		if err != nil {
-			return err
-		}
-		if err := s.settle(tx, &d, seen); err != nil {
-			return err
-		}
-		_, err = queue.Postpone(tx, item, d.NextCheckAt)
+func (s *Service) settleItem(tx *db.Tx, item queue.Item, seen sight) error {
+	d, err := lockDomain(tx, seen.domain.Workspace, seen.domain.ID)
+	if errors.Is(err, db.ErrNotFound) {
+		return nil // removed meanwhile, and its item with it
+	}
+	if err != nil {
 		return err
 	}
-	return nil
+	if err := s.settle(tx, &d, seen); err != nil {
+		return err
+	}
+	_, err = queue.Postpone(tx, item, d.NextCheckAt)
+	return err
 }
