@@ -60,11 +60,13 @@ func TestEachFilterCountsItsOwn(t *testing.T) {
 			t.Fatalf("templated: %s", answer.Raw)
 		}
 		in.Deliver()
+		broadcast := in.App.World.NewID()
+		record(t, in, happened{"email.delivered", "dan@example.net", in.Clock.Now(), fields{"previous_status": "queued", "broadcast_id": broadcast}})
 		follow(t, in)
 		for query, want := range map[string]string{
-			"": "3", "domain_id=" + in.DomainID: "2", "domain_id=" + theirs: "1", "domain_id=" + theirs + "," + in.DomainID + "," + theirs: "3",
+			"": "4", "domain_id=" + in.DomainID: "3", "domain_id=" + theirs: "1", "domain_id=" + theirs + "," + in.DomainID + "," + theirs: "4",
 			"managed_tenant_id=" + customer: "1", "tag=kind:news": "1", "tag=kind:other": "0", "template_id=" + template: "1",
-			"broadcast_id=" + template: "0",
+			"broadcast_id=" + broadcast: "1", "broadcast_id=" + template: "0",
 		} {
 			answer := in.Call(http.MethodGet, "/stats/overview?"+query, nil)
 			if got := answer.Text("totals", "delivered"); got != want {
