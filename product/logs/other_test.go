@@ -17,7 +17,9 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/event"
+	"postrider/platform/space"
 	"postrider/product/email"
+	"postrider/product/plan"
 )
 
 // post lets webhooks be posted.
@@ -218,6 +220,36 @@ func TestWhatSomebodyShouldLookAtHasAHigherLevel(t *testing.T) {
 		for what, level := range want {
 			if levels[what] != level {
 				t.Errorf("the level of %s is %v, want %s", what, levels[what], level)
+			}
+		}
+	})
+}
+
+func TestMailsOfManyWorkspacesAreBroughtUpToDateAtOnce(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		elsewhere, stranger := in.NewWorkspace(plan.Unlimited)
+		mails := map[space.ID]string{in.Workspace: in.App.World.NewID(), elsewhere: in.App.World.NewID()}
+		for _, told := range []struct{ kind, data string }{
+			{"email.queued", `{"to":["ann@example.net"],"status":"queued"}`},
+			{"email.delivered", `{"to":["ann@example.net"],"status":"delivered","previous_status":"queued"}`},
+		} {
+			err := in.App.DB.Write(context.Background(), func(tx *db.Tx) error {
+				for ws, mail := range mails {
+					if err := event.Append(tx, event.Event{ID: in.App.World.NewID(), Workspace: ws, Type: told.kind, Subject: mail, OccurredAt: tx.Now(), Data: []byte(told.data)}); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			settle(t, in)
+		}
+		for _, key := range []string{in.Key, stranger} {
+			if found := rows(in.CallAs(key, http.MethodGet, "/logs?kind=email", nil, nil), "data"); len(found) != 1 || found[0]["status"] != "delivered" {
+				t.Errorf("the mail is %v", found)
 			}
 		}
 	})

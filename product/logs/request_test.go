@@ -142,7 +142,14 @@ func TestDashboardReadsAreNotOnTheTapeButChangesAre(t *testing.T) {
 		in.Browse(http.MethodGet, "/v1/emails", nil)
 		in.Browse(http.MethodGet, "/v1/emails/"+in.DomainID, nil) // which there is not
 		in.Browse(http.MethodPost, "/v1/suppressions", fields{"email": "gone@example.net"})
+		in.Browse(http.MethodPost, "/auth/reauthenticate", fields{"password": "wrong"})
+		in.Browse(http.MethodPatch, "/account", fields{"name": "Olga"})
 		settle(t, in)
+		for kind, want := range map[string]string{"auth": "POST /auth/reauthenticate 401", "system": "PATCH /account 200"} {
+			if got := messages(list(t, in, "method=POST,PATCH&kind="+kind)); got != want {
+				t.Errorf("of kind %s are %q, want %q", kind, got, want)
+			}
+		}
 		found := list(t, in, "kind=api_request")
 		if messages(found) != "POST /suppressions 201; GET /emails/"+in.DomainID+" 404" || found[0]["user_id"] == nil || found[0]["api_key_id"] != nil {
 			t.Errorf("found %v", found)
