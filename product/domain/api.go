@@ -11,7 +11,6 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
-	"postrider/platform/space"
 	"postrider/product/plan"
 )
 
@@ -160,65 +159,4 @@ func (s *Service) handleRotate(ctx context.Context, caller api.Caller, r idReque
 	}
 	d, err := s.Rotate(ctx, caller.Workspace, r.ID)
 	return s.NewRecord(d), err
-}
-
-// Get returns a domain of the workspace.
-func (s *Service) Get(ctx context.Context, ws space.ID, id string) (Domain, error) {
-	var d Domain
-	if !api.IsID(id) {
-		return d, api.NotFound("domain")
-	}
-	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
-		if d, err = selectDomain(tx, ws, ID(id)); err != nil {
-			return err
-		}
-		return loadKeys(tx, &d)
-	})
-	if errors.Is(err, db.ErrNotFound) {
-		return d, api.NotFound("domain")
-	}
-	return d, err
-}
-
-// Exist tells whether all ids are domains of the workspace.
-func (s *Service) Exist(tx *db.Tx, ws space.ID, ids []string) (bool, error) {
-	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := countNamed(tx, ws, distinct)
-	return found == int64(len(distinct)), err
-}
-
-// RecordsFor returns what has to be published for a domain, whoever registered it: the sandbox plays every registrar. What
-// several workspaces ask for is there once.
-func (s *Service) RecordsFor(ctx context.Context, name string) ([]DNSRecord, error) {
-	var records []DNSRecord
-	err := s.db.Read(ctx, func(tx *db.Tx) error {
-		domains, err := selectAnyByName(tx, name)
-		if err != nil {
-			return err
-		}
-		for _, d := range domains {
-			if err := loadKeys(tx, &d); err != nil {
-				return err
-			}
-			for _, r := range s.records(d) {
-				if !slices.ContainsFunc(records, func(o DNSRecord) bool { return o.Type == r.Type && o.Name == r.Name && o.Value == r.Value }) {
-					records = append(records, r)
-				}
-			}
-		}
-		return nil
-	})
-	return records, err
-}
-
-// Count tells how many slots of the plan are in use.
-func (s *Service) Count(tx *db.Tx, ws space.ID) (int64, error) {
-	count, err := selectTotal(tx, ws)
-	return count.all - count.ofTenants, err
-}
-
-// CountOfTenants tells how many domains the managed customers of the workspace have together.
-func (s *Service) CountOfTenants(tx *db.Tx, ws space.ID) (int64, error) {
-	count, err := selectTotal(tx, ws)
-	return count.ofTenants, err
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -104,4 +106,61 @@ func (s *Service) checkMX(ctx context.Context, d Domain) Check {
 		return Check{Status: CheckMismatch, Message: "Another server has a lower number than " + s.hosts.MX()[0] + ", so mail goes there first.", Found: found}
 	}
 	return Check{Status: CheckMismatch, Message: "Mail for the domain does not go to " + s.hosts.MX()[0] + ". It is only needed to receive mail.", Found: found}
+}
+
+// receivingCache remembers whose mail is taken: another server asks for every recipient of every message.
+type receivingCache struct {
+	mu    sync.RWMutex
+	names map[string]receivingName // guarded by mu
+}
+
+type receivingName struct {
+	domain   Domain
+	receives bool
+	until    time.Time
+}
+
+// ForReceiving returns the domain that mail to the name is for, if it is taken at all. A change is seen within a second.
+func (s *Service) ForReceiving(ctx context.Context, name string) (d Domain, receives bool, err error) {
+	now := s.world.Clock.Now()
+	s.receiving.mu.RLock()
+	known, ok := s.receiving.names[name]
+	s.receiving.mu.RUnlock()
+	if ok && now.Before(known.until) {
+		return known.domain, known.receives, nil
+	}
+	err = s.db.Read(ctx, func(tx *db.Tx) (err error) {
+		d, receives, err = receiverOf(tx, name)
+		return err
+	})
+	if err != nil {
+		return Domain{}, false, err
+	}
+	s.receiving.mu.Lock()
+	defer s.receiving.mu.Unlock()
+	if s.receiving.names == nil || len(s.receiving.names) >= maxCached {
+		s.receiving.names = map[string]receivingName{}
+	}
+	s.receiving.names[name] = receivingName{d, receives, now.Add(sendingFor)}
+	return d, receives, nil
+}
+
+// receiverOf finds whose the mail to a name is. Whoever has proven the name decides, even that none is taken; one whose proof has lapsed goes on
+// only while nobody else has any.
+func receiverOf(tx *db.Tx, name string) (d Domain, receives bool, err error) {
+	found, err := selectHolder(tx, name)
+	if len(found) == 0 && err == nil {
+		found, err = selectReceiving(tx, name)
+	}
+	if err != nil || len(found) == 0 || !found[0].Receiving {
+		return Domain{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// forgetReceiving makes a change of receiving seen at once in this process.
+func (s *Service) forgetReceiving(name string) {
+	s.receiving.mu.Lock()
+	defer s.receiving.mu.Unlock()
+	delete(s.receiving.names, name)
 }

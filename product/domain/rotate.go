@@ -2,11 +2,9 @@ package domain
 
 import (
 	"context"
-	"errors"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
-	"postrider/platform/event"
 	"postrider/platform/space"
 )
 
@@ -30,30 +28,4 @@ func (s *Service) Rotate(ctx context.Context, ws space.ID, id string) (Domain, e
 		}
 		return loadKeys(tx, d)
 	})
-}
-
-// change locks a domain, lets alter change it, stores it and tells of it.
-func (s *Service) change(ctx context.Context, ws space.ID, id ID, alter func(*db.Tx, *Domain) error) (Domain, error) {
-	var d Domain
-	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-		if d, err = lockDomain(tx, ws, id); err != nil {
-			return err
-		}
-		if err := loadKeys(tx, &d); err != nil {
-			return err
-		}
-		if err := alter(tx, &d); err != nil {
-			return err
-		}
-		d.UpdatedAt = tx.Now()
-		if err := updateDomain(tx, d); err != nil {
-			return err
-		}
-		return event.Append(tx, s.newEvent(d, "domain.updated"))
-	})
-	if errors.Is(err, db.ErrNotFound) {
-		return Domain{}, api.NotFound("domain")
-	}
-	s.Forget(d)
-	return d, err
 }

@@ -2,14 +2,9 @@ package domain
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
 	"sync"
 	"time"
 
-	"postrider/mail/dkim"
-	"postrider/platform/db"
 	"postrider/platform/space"
 )
 
@@ -78,83 +73,4 @@ func (s *Service) ForSending(ctx context.Context, ws space.ID, name string) (Dom
 		return Domain{}, errSendingDisabled.With("domain", d.Name)
 	}
 	return d, nil
-}
-
-// ByName returns a domain of the workspace by its name, or ErrNotYours.
-func (s *Service) ByName(ctx context.Context, ws space.ID, name string) (Domain, error) {
-	var d Domain
-	err := s.db.Glance(ctx, func(tx *db.Tx) (err error) {
-		d, err = selectByName(tx, ws, name)
-		return err
-	})
-	if errors.Is(err, db.ErrNotFound) {
-		return Domain{}, ErrNotYours.With("domain", name)
-	}
-	return d, err
-}
-
-// Holder returns the domain of the one workspace that has verified the name, if any has.
-func (s *Service) Holder(ctx context.Context, name string) (d Domain, held bool, err error) {
-	err = s.db.Glance(ctx, func(tx *db.Tx) error {
-		holders, err := selectHolder(tx, name)
-		if len(holders) > 0 {
-			d, held = holders[0], true
-		}
-		return err
-	})
-	return d, held, err
-}
-
-// Load returns domains by id for delivery, which works across workspaces.
-func (s *Service) Load(tx *db.Tx, ids []ID) (map[ID]Domain, error) {
-	found, err := selectByIDs(tx, ids)
-	domains := make(map[ID]Domain, len(found))
-	for _, d := range found {
-		domains[d.ID] = d
-	}
-	return domains, err
-}
-
-// signerCache keeps parsed keys: reading one costs more than signing with it.
-type signerCache struct {
-	mu      sync.Mutex
-	signers map[string][]*dkim.Signer // by domain and the selectors that sign; guarded by mu
-}
-
-func newSignerCache() *signerCache { return &signerCache{signers: map[string][]*dkim.Signer{}} }
-
-// Signers returns the signers of the keys that sign for the domain now, the RSA one first.
-func (s *Service) Signers(ctx context.Context, d Domain) ([]*dkim.Signer, error) {
-	name := string(d.ID) + " " + strings.Join(d.Signing, " ")
-	s.signers.mu.Lock()
-	signers, ok := s.signers.signers[name]
-	s.signers.mu.Unlock()
-	if ok {
-		return signers, nil
-	}
-	if err := s.db.Read(ctx, func(tx *db.Tx) error { return loadKeys(tx, &d) }); err != nil {
-		return nil, err
-	}
-	for _, selector := range d.Signing {
-		for _, key := range d.Keys {
-			if key.Selector != selector {
-				continue
-			}
-			private, err := s.open(d.ID, key)
-			if err != nil {
-				return nil, err
-			}
-			signers = append(signers, dkim.NewSigner(d.Name, selector, private))
-		}
-	}
-	if len(signers) == 0 {
-		return nil, fmt.Errorf("domain %s has none of its signing keys %v", d.Name, d.Signing)
-	}
-	s.signers.mu.Lock()
-	defer s.signers.mu.Unlock()
-	if len(s.signers.signers) >= maxCached {
-		clear(s.signers.signers)
-	}
-	s.signers.signers[name] = signers
-	return signers, nil
 }

@@ -7,9 +7,6 @@ import (
 	"postrider/platform/db"
 )
 
-// Failing returns up to limit domains of all workspaces whose records no longer are, or never were, as they must be.
-func (s *Service) Failing(tx *db.Tx, limit int) ([]Domain, error) { return selectFailing(tx, limit) }
-
 // TracksAt tells whether a host is the tracking host of a verified domain whose alias leads to us: then links in mail may lead there,
 // and a certificate may be got for it. Strangers can ask for any host, so the answer is found by an index alone.
 func (s *Service) TracksAt(ctx context.Context, host string) (bool, error) {
