@@ -114,8 +114,9 @@ func TestCountsAreGrouped(t *testing.T) {
 func TestHoursAreCountedInTheirOrder(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		first := in.Clock.Now().UTC().Truncate(time.Hour).Add(time.Hour)
+		in.Clock.Advance(first.Sub(in.Clock.Now()) + time.Minute)
 		in.Send("ann@example.net")
-		first := in.Clock.Now().UTC().Truncate(time.Hour)
 		in.Clock.Advance(2 * time.Hour)
 		in.Send("ann@example.net")
 		in.Send("bob@example.net")
