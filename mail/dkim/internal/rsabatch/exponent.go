@@ -56,6 +56,7 @@ type workspace struct {
 	modulus, square, cube number
 	low, high             number
 	one, power, factor    number
+	double                number
 	table                 [tableSize]number
 	inverse, window       lanes
 	exponents             [laneCount][primeSize]byte
@@ -110,7 +111,7 @@ func (w *workspace) raise() {
 	w.power = w.table[0]
 	for i := range primeBits / windowBits {
 		for range windowBits {
-			w.multiply(&w.power, &w.power, &w.power)
+			square(&w.power, &w.power, &w.double, &w.modulus, &w.inverse)
 		}
 		w.look(i)
 		choose(&w.factor, &w.table, &w.window)

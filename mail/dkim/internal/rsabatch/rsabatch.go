@@ -5,12 +5,13 @@
 // company. The keys may differ. The signatures are those of crypto/rsa, byte for byte.
 //
 // What depends on a key takes the same time and touches the same memory whatever the key: the arithmetic is without branches, the
-// tables are read whole, and what is not done in vectors is left to bigmod, on which crypto/rsa stands as well. Go's own verifier
-// sees every signature before anyone else does. One that it does not accept is thrown away, and crypto/rsa signs instead: a fault
-// of the processor, or of ours, must not give a key away.
+// tables are read whole, and what is not done in vectors is left to bigmod, on which crypto/rsa stands as well. Bigmod also verifies
+// every signature before anyone sees it, as crypto/rsa does with its own. One that does not hold is thrown away, and crypto/rsa signs
+// instead: a fault of the processor, or of ours, must not give a key away.
 package rsabatch
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/rsa"
 	"io"
@@ -59,7 +60,7 @@ func (k *Key) Sign(random io.Reader, digest []byte, opts crypto.SignerOpts) ([]b
 	}
 	r := &request{key: k, padded: pad(digest), done: make(chan struct{})}
 	shared.sign(r)
-	if rsa.VerifyPKCS1v15(&k.private.PublicKey, crypto.SHA256, digest, r.signature) != nil {
+	if !k.whole.holds(r.signature, r.padded) {
 		return k.private.Sign(random, digest, opts)
 	}
 	return r.signature, nil
@@ -83,11 +84,14 @@ func pad(digest []byte) (padded [keySize]byte) {
 // whole puts the halves of a signature together.
 type whole struct {
 	n, p, q *bigmod.Modulus
+	// exponent is the public one.
+	exponent uint
 	// qInverse is that of q by p; qByN is q as a number below n.
 	qInverse, qByN *bigmod.Nat
 }
 
 func newWhole(private *rsa.PrivateKey) (w whole, err error) {
+	w.exponent = uint(private.E)
 	p, q := private.Primes[0].Bytes(), private.Primes[1].Bytes()
 	if w.n, err = bigmod.NewModulusProduct(p, q); err != nil {
 		return w, err
@@ -117,4 +121,13 @@ func (w whole) join(byP, byQ [primeSize]byte) []byte {
 	}
 	s.Sub(bigmod.NewNat().Mod(t, w.p), w.p).Mul(w.qInverse, w.p)
 	return s.ExpandFor(w.n).Mul(w.qByN, w.n).Add(t.ExpandFor(w.n), w.n).Bytes(w.n)
+}
+
+// holds tells whether a signature is one of the padded digest.
+func (w whole) holds(signature []byte, padded [keySize]byte) bool {
+	s, err := bigmod.NewNat().SetBytes(signature, w.n)
+	if err != nil {
+		return false
+	}
+	return bytes.Equal(bigmod.NewNat().ExpShortVarTime(s, w.exponent, w.n).Bytes(w.n), padded[:])
 }

@@ -244,6 +244,27 @@ func TestProductsAreThoseOfMathBig(t *testing.T) {
 	})
 }
 
+func TestASquareIsTheProductOfANumberWithItself(t *testing.T) {
+	t.Parallel()
+	needVectors(t)
+	half := new(big.Int).Lsh(big.NewInt(1), primeBits-1)
+	rapid.Check(t, func(t *rapid.T) {
+		w := newWorkspace()
+		for lane := range laneCount {
+			m := anyNumber(t, "modulus", half)
+			m.Add(m, half).SetBit(m, 0, 1)
+			w.modulus.setInt(lane, m)
+			w.low.setInt(lane, anyNumber(t, "a", new(big.Int).Lsh(m, 1)))
+			w.inverse[lane] = newHalf(m, big.NewInt(1)).inverse
+		}
+		w.multiply(&w.power, &w.low, &w.low)
+		square(&w.factor, &w.low, &w.double, &w.modulus, &w.inverse)
+		if w.power != w.factor {
+			t.Errorf("squares %x, products %x", w.factor, w.power)
+		}
+	})
+}
+
 func TestEveryLaneChoosesForItself(t *testing.T) {
 	t.Parallel()
 	needVectors(t)
@@ -281,4 +302,14 @@ func BenchmarkBatch(b *testing.B) {
 		w.sign(batch)
 	}
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*batchSize), "µs/signature")
+}
+
+func BenchmarkCheck(b *testing.B) {
+	key, digest := newKey(b), sha256.Sum256(nil)
+	signature, padded := goSigns(b, key.private, digest), pad(digest[:])
+	for b.Loop() {
+		if !key.whole.holds(signature, padded) {
+			b.Fatal("it does not hold")
+		}
+	}
 }

@@ -12,6 +12,11 @@ var Supported = cpu.X86.HasAVX512F && cpu.X86.HasAVX512IFMA
 //go:noescape
 func multiply(out, a, b, m *number, inverse *lanes)
 
+// square multiplies a with itself in fewer steps; double is memory for it to use.
+//
+//go:noescape
+func square(out, a, double, m *number, inverse *lanes)
+
 // choose copies an entry of the table in every lane. All of them are read.
 //
 //go:noescape

@@ -7,4 +7,6 @@ const Supported = false
 
 func multiply(_, _, _, _ *number, _ *lanes) { panic("rsabatch: no vectors") }
 
+func square(_, _, _, _ *number, _ *lanes) { panic("rsabatch: no vectors") }
+
 func choose(_ *number, _ *[tableSize]number, _ *lanes) { panic("rsabatch: no vectors") }
