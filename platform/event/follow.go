@@ -10,13 +10,16 @@ import (
 )
 
 // Follower is told of every event, in order and in batches. Handle must do all its work in tx, and leave the events as they are.
+// Prepare, if there is one, comes in place of Handle: it makes of the events what is to be written, and the write may be run twice.
+// It is for those who think longer than they write, because those who write wait for one another.
 type Follower struct {
 	Name string
 	// Types are the types of events it is told of; none means all. Those who want few need not write for the rest.
 	Types []string
 	// Gather is how long events may be let gather before the follower is told of them: those who are in no hurry write less often.
-	Gather time.Duration
-	Handle func(tx *db.Tx, events []Event) error
+	Gather  time.Duration
+	Handle  func(tx *db.Tx, events []Event) error
+	Prepare func(events []Event) (write func(tx *db.Tx) error)
 	// Window is what the followers of a process have read lately. Nil reads for this follower alone.
 	Window *Window
 }
@@ -71,7 +74,7 @@ func (f Follower) Advance(ctx context.Context, d *db.DB) (moved, more bool, err 
 	if err != nil || !found.worth() {
 		return false, false, err
 	}
-	overtaken := false
+	handle, overtaken := f.prepared(found.events), false
 	err = d.Write(ctx, func(tx *db.Tx) error {
 		moved, overtaken = false, false
 		at, free, err := lockPosition(tx, f.Name)
@@ -81,15 +84,24 @@ func (f Follower) Advance(ctx context.Context, d *db.DB) (moved, more bool, err 
 		if overtaken = at != found.at; overtaken {
 			return nil
 		}
-		if len(found.events) > 0 {
-			if err := f.Handle(tx, found.events); err != nil {
-				return fmt.Errorf("follower %s after event %d: %w", f.Name, at.seq, err)
-			}
+		if err := handle(tx); err != nil {
+			return fmt.Errorf("follower %s after event %d: %w", f.Name, at.seq, err)
 		}
 		moved = true
 		return movePosition(tx, f.Name, found.end)
 	})
 	return moved, moved && found.more || overtaken, err
+}
+
+// prepared returns what is to be written for the events.
+func (f Follower) prepared(events []Event) func(tx *db.Tx) error {
+	switch {
+	case len(events) == 0:
+		return func(*db.Tx) error { return nil }
+	case f.Prepare != nil:
+		return f.Prepare(events)
+	}
+	return func(tx *db.Tx) error { return f.Handle(tx, events) }
 }
 
 // look reads what comes next. It is done outside the transaction that handles it: those who write wait for one another on the

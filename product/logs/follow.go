@@ -25,8 +25,9 @@ type facts struct {
 	URL      string   `json:"url"`
 }
 
-// follow adds what the events tell to the tape: mail has one entry, which shows how it stands; everything else has one each time.
-func (s *Service) follow(tx *db.Tx, events []event.Event) error {
+// follow returns what adds to the tape what the events tell: mail has one entry, which shows how it stands; everything else has one
+// each time.
+func (s *Service) follow(events []event.Event) func(tx *db.Tx) error {
 	var fresh []Entry
 	mails := map[string]int{} // where in fresh
 	var changes []change
@@ -51,10 +52,12 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 		}
 		changes = append(changes, change{mailKey{e.Workspace, e.Subject}, f.Status})
 	}
-	if err := insertEntries(tx, fresh); err != nil {
-		return err
+	return func(tx *db.Tx) error {
+		if err := insertEntries(tx, fresh); err != nil {
+			return err
+		}
+		return applyChanges(tx, changes)
 	}
-	return applyChanges(tx, changes)
 }
 
 // kindOf tells what an event is about.

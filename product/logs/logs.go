@@ -130,7 +130,7 @@ func New(w world.World, d *db.DB, parts Parts) *Service {
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "logs", Gather: event.Leisurely, Handle: s.follow}}
+	return []event.Follower{{Name: "logs", Gather: event.Leisurely, Prepare: s.follow}}
 }
 
 // Writer returns what writes down the requests of this process. It has to run wherever requests are answered.

@@ -9,11 +9,11 @@ import (
 )
 
 // newNote reads an event of an email. What was erased from the record since is counted as far as it is still told.
-func newNote(t *tally, e event.Event) note {
+func newNote(e event.Event) note {
 	f := facts{}
 	_ = json.Unmarshal(e.Data, &f) // what cannot be read counts as what its type says
 	f.complete(e.Type)
-	return note{tally: t, event: e, facts: f}
+	return note{event: e, facts: f}
 }
 
 // add counts the event.

@@ -66,19 +66,25 @@ func (c Counts) plus(which Counter, by int64) Counts {
 	return c
 }
 
-// follow counts a batch of events.
-func follow(tx *db.Tx, events []event.Event) error {
-	t := newTally()
+// follow reads a batch of events and returns what counts it.
+func follow(events []event.Event) func(tx *db.Tx) error {
 	var notes []note
 	for _, e := range events {
 		if strings.HasPrefix(e.Type, "email.") {
-			notes = append(notes, newNote(t, e))
+			notes = append(notes, newNote(e))
 		}
 	}
-	if err := leaveOutTags(tx, notes); err != nil {
+	return func(tx *db.Tx) error { return count(tx, notes) }
+}
+
+func count(tx *db.Tx, notes []note) error {
+	apart, err := tagsOf(tx, notes)
+	if err != nil {
 		return err
 	}
+	t := newTally()
 	for _, n := range notes {
+		n.tally, n.facts.Tags = t, apart.of(n)
 		n.add()
 	}
 	if err := addCounts(tx, t.counts); err != nil {

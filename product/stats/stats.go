@@ -83,7 +83,7 @@ func New(w world.World, d *db.DB, parts Parts) *Service {
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "stats", Gather: event.Leisurely, Handle: follow}}
+	return []event.Follower{{Name: "stats", Gather: event.Leisurely, Prepare: follow}}
 }
 
 // Counter is one thing that is counted.

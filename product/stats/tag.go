@@ -49,8 +49,19 @@ func (t tagsApart) want(list tagList, value string) {
 	t[list][value] = true
 }
 
-// leaveOutTags makes events speak only of tags that are counted apart.
-func leaveOutTags(tx *db.Tx, notes []note) error {
+// of returns the tags of an event that are counted apart.
+func (t tagsApart) of(n note) map[string]string {
+	tags := map[string]string{}
+	for name, value := range n.facts.Tags {
+		if t.has(n.event.Workspace, name, value) {
+			tags[name] = value
+		}
+	}
+	return tags
+}
+
+// tagsOf tells which tags of the events are counted apart, and takes new ones in.
+func tagsOf(tx *db.Tx, notes []note) (tagsApart, error) {
 	wanted := tagsApart{}
 	for _, n := range notes {
 		for name, value := range n.facts.Tags {
@@ -65,13 +76,10 @@ func leaveOutTags(tx *db.Tx, notes []note) error {
 		}
 		var err error
 		if apart[list], err = findRoom(tx, list, slices.Sorted(maps.Keys(wanted[list]))); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for _, n := range notes {
-		maps.DeleteFunc(n.facts.Tags, func(name, value string) bool { return !apart.has(n.event.Workspace, name, value) })
-	}
-	return nil
+	return apart, nil
 }
 
 // findRoom returns which values of a list are counted apart, and takes new ones in as long as there is room.
