@@ -24,7 +24,7 @@ func accelerate(key crypto.Signer) crypto.Signer {
 
 // AtOnce is how many signatures are best asked for at the same time. More would only keep others from the processors.
 func AtOnce() int {
-	if rsabatch.Supported {
+	if rsabatch.Supported() {
 		return rsabatch.AtOnce()
 	}
 	return runtime.GOMAXPROCS(0)

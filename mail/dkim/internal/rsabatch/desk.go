@@ -27,10 +27,15 @@ type desk struct {
 
 var shared = newDesk(max(1, runtime.GOMAXPROCS(0)/2))
 
+// Supported tells whether the processor has what it takes.
+func Supported() bool { return len(available) > 0 }
+
 func newDesk(turns int) *desk {
 	d := &desk{turns: make(chan *workspace, turns)}
-	for range turns {
-		d.turns <- newWorkspace()
+	if Supported() {
+		for range turns {
+			d.turns <- newWorkspace(available[0])
+		}
 	}
 	return d
 }

@@ -1,6 +1,7 @@
 package rsabatch
 
 import (
+	"math"
 	"math/big"
 	"unsafe"
 )
@@ -16,6 +17,28 @@ const (
 	windowBits = 4
 	tableSize  = 1 << windowBits
 )
+
+// way is how a processor multiplies limbs.
+type way uint8
+
+const (
+	// integers, in eight lanes: AVX-512 IFMA.
+	integers way = iota
+	// wideFloats are floating-point numbers in eight lanes: AVX-512.
+	wideFloats
+	// floats, in four lanes: AVX2 and FMA.
+	floats
+
+	floatLanes = 4
+)
+
+// constant returns a limb as the modulus and its inverse want it.
+func (w way) constant(limb uint64) uint64 {
+	if w == integers {
+		return limb
+	}
+	return math.Float64bits(float64(limb))
+}
 
 // lanes are a limb each of eight numbers.
 type lanes [laneCount]uint64
@@ -53,29 +76,38 @@ func inverse(odd uint64) uint64 {
 
 // workspace is where a batch is signed. It holds no pointers, so that it may lie anywhere in the memory made for it.
 type workspace struct {
-	modulus, square, cube number
-	low, high             number
-	one, power, factor    number
-	double                number
-	table                 [tableSize]number
-	inverse, window       lanes
-	exponents             [laneCount][primeSize]byte
+	modulus, squared, cubed number
+	low, high               number
+	one, power, factor      number
+	scratch, sums           number
+	table                   [tableSize]number
+	inverse, window         lanes
+	exponents               [laneCount][primeSize]byte
+	way                     way
+	// busy is how many lanes there is work for.
+	busy int
 }
 
 // newWorkspace begins at a line of the cache: no vector lies across two.
-func newWorkspace() *workspace {
+func newWorkspace(way way) *workspace {
 	const line = 64
 	memory := make([]byte, unsafe.Sizeof(workspace{})+line)
 	begin := unsafe.Pointer(unsafe.SliceData(memory))
-	return (*workspace)(unsafe.Add(begin, -uintptr(begin)%line))
+	w := (*workspace)(unsafe.Add(begin, -uintptr(begin)%line))
+	w.way = way
+	return w
 }
 
-// sign signs up to four requests. Lanes that are left over do the work of the others once more.
+// sign signs up to four requests. Lanes that are left over do the work of the others once more, or none.
 func (w *workspace) sign(batch []*request) {
 	if len(batch) == 0 {
 		return
 	}
-	for i := range batchSize {
+	w.busy = laneCount
+	if w.way == floats && 2*len(batch) <= floatLanes {
+		w.busy = floatLanes
+	}
+	for i := range w.busy / 2 {
 		r := batch[i%len(batch)]
 		w.load(2*i, &r.key.p, r)
 		w.load(2*i+1, &r.key.q, r)
@@ -91,10 +123,16 @@ func (w *workspace) load(lane int, h *half, r *request) {
 	split(limbs[:], r.padded[:])
 	w.low.set(lane, limbs[:limbCount])
 	w.high.set(lane, limbs[limbCount:])
-	w.modulus.set(lane, h.modulus[:])
-	w.square.set(lane, h.square[:])
-	w.inverse[lane] = h.inverse
+	w.squared.set(lane, h.square[:])
+	w.setModulus(lane, h)
 	w.exponents[lane] = h.exponent
+}
+
+func (w *workspace) setModulus(lane int, h *half) {
+	for j, limb := range h.modulus {
+		w.modulus[j][lane] = w.way.constant(limb)
+	}
+	w.inverse[lane] = w.way.constant(h.inverse)
 }
 
 // raise computes the power in every lane.
@@ -104,17 +142,17 @@ func (w *workspace) raise() {
 		w.one[0][lane] = 1
 	}
 	w.reduce()
-	w.multiply(&w.table[0], &w.one, &w.square)
+	w.multiply(&w.table[0], &w.one, &w.squared)
 	for i := 2; i < tableSize; i++ {
 		w.multiply(&w.table[i], &w.table[i-1], &w.table[1])
 	}
 	w.power = w.table[0]
 	for i := range primeBits / windowBits {
 		for range windowBits {
-			square(&w.power, &w.power, &w.double, &w.modulus, &w.inverse)
+			w.square(&w.power, &w.power)
 		}
 		w.look(i)
-		choose(&w.factor, &w.table, &w.window)
+		w.choose(&w.factor)
 		w.multiply(&w.power, &w.power, &w.factor)
 	}
 	w.multiply(&w.power, &w.power, &w.one)
@@ -123,9 +161,9 @@ func (w *workspace) raise() {
 // reduce brings the number to be raised, which is as long as the key, below the primes and into Montgomery's form: the first entry
 // of the table after one.
 func (w *workspace) reduce() {
-	w.multiply(&w.cube, &w.square, &w.square)
-	w.multiply(&w.high, &w.high, &w.cube)
-	w.multiply(&w.low, &w.low, &w.square)
+	w.multiply(&w.cubed, &w.squared, &w.squared)
+	w.multiply(&w.high, &w.high, &w.cubed)
+	w.multiply(&w.low, &w.low, &w.squared)
 	base := &w.table[1]
 	for lane := range laneCount {
 		var carry uint64
@@ -143,8 +181,6 @@ func (w *workspace) look(window int) {
 		w.window[lane] = uint64(w.exponents[lane][window/2]>>shift) & (tableSize - 1)
 	}
 }
-
-func (w *workspace) multiply(out, a, b *number) { multiply(out, a, b, &w.modulus, &w.inverse) }
 
 // remainder is the result of a lane.
 func (w *workspace) remainder(lane int) (bytes [primeSize]byte) {

@@ -1,4 +1,5 @@
-// Package rsabatch signs with RSA keys of 2048 bits, four digests at a time, on processors with AVX-512 IFMA.
+// Package rsabatch signs with RSA keys of 2048 bits, four digests at a time, by the vectors of the processor: with AVX-512 IFMA where
+// there is that, else with AVX-512, else with AVX2 and FMA. Other processors do not sign here.
 //
 // A signature is two exponentiations of 1024 bits, one for each prime. Vectors of eight lanes do eight of them in hardly more time
 // than crypto/rsa takes for one, so whoever asks while others sign is signed for together with whoever else waits; nobody waits for
@@ -35,7 +36,7 @@ type Key struct {
 
 // New returns a key that signs in batches, or false if the processor cannot or the key is not of the usual kind.
 func New(private *rsa.PrivateKey) (*Key, bool) {
-	if !Supported || private.N.BitLen() != keyBits || len(private.Primes) != 2 || private.Precomputed.Dp == nil {
+	if !Supported() || private.N.BitLen() != keyBits || len(private.Primes) != 2 || private.Precomputed.Dp == nil {
 		return nil, false
 	}
 	p, q := private.Primes[0], private.Primes[1]

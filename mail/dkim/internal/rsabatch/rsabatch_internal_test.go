@@ -6,7 +6,9 @@ import (
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/sha256"
+	"fmt"
 	"math/big"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -16,10 +18,21 @@ import (
 // needVectors skips a test on a processor where crypto/rsa signs.
 func needVectors(t testing.TB) {
 	t.Helper()
-	if !Supported {
-		t.Skip("this processor has no AVX-512 IFMA")
+	if !Supported() {
+		t.Skip("this processor has neither AVX-512 IFMA nor AVX2 with FMA")
 	}
 }
+
+// everyWay runs a test with each way of this processor to multiply.
+func everyWay(t *testing.T, test func(*testing.T, way)) {
+	t.Parallel()
+	needVectors(t)
+	for _, way := range available {
+		t.Run(way.String(), func(t *testing.T) { test(t, way) })
+	}
+}
+
+func (w way) String() string { return [...]string{"integers", "wide floats", "floats"}[w] }
 
 func newPrivate(t testing.TB, bits int) *rsa.PrivateKey {
 	t.Helper()
@@ -55,22 +68,22 @@ func goSigns(t testing.TB, private *rsa.PrivateKey, digest [sha256.Size]byte) []
 
 // The workspace is asked itself: Sign would hide a wrong signature behind a right one of crypto/rsa.
 func TestEverySignatureOfABatchIsTheOneThatGoMakes(t *testing.T) {
-	t.Parallel()
-	needVectors(t)
-	keys := []*Key{newKey(t), newKey(t), newKey(t)}
-	w := newWorkspace()
-	for n := range 60 {
-		var batch []*request
-		for i := range n%batchSize + 1 {
-			batch = append(batch, newRequest(keys[(n+i)%len(keys)], sha256.Sum256([]byte{byte(n), byte(i)})))
-		}
-		w.sign(batch)
-		for i, r := range batch {
-			if want := goSigns(t, r.key.private, sha256.Sum256([]byte{byte(n), byte(i)})); !bytes.Equal(r.signature, want) {
-				t.Fatalf("batch %d of %d, request %d: %x, want %x", n, len(batch), i, r.signature, want)
+	everyWay(t, func(t *testing.T, way way) {
+		keys := []*Key{newKey(t), newKey(t), newKey(t)}
+		w := newWorkspace(way)
+		for n := range 60 {
+			var batch []*request
+			for i := range n%batchSize + 1 {
+				batch = append(batch, newRequest(keys[(n+i)%len(keys)], sha256.Sum256([]byte{byte(n), byte(i)})))
+			}
+			w.sign(batch)
+			for i, r := range batch {
+				if want := goSigns(t, r.key.private, sha256.Sum256([]byte{byte(n), byte(i)})); !bytes.Equal(r.signature, want) {
+					t.Fatalf("batch %d of %d, request %d: %x, want %x", n, len(batch), i, r.signature, want)
+				}
 			}
 		}
-	}
+	})
 }
 
 func TestTheOrderOfThePrimesDoesNotMatter(t *testing.T) {
@@ -86,7 +99,7 @@ func TestTheOrderOfThePrimesDoesNotMatter(t *testing.T) {
 			t.Fatal("a usual key is not taken")
 		}
 		r := newRequest(key, sha256.Sum256(nil))
-		newWorkspace().sign([]*request{r})
+		newWorkspace(available[0]).sign([]*request{r})
 		if !bytes.Equal(r.signature, goSigns(t, private, sha256.Sum256(nil))) {
 			t.Error("the signature differs from Go's")
 		}
@@ -201,6 +214,13 @@ func (n *number) setInt(lane int, value *big.Int) {
 	n.set(lane, limbs[:limbCount])
 }
 
+// newBusy returns a workspace with all lanes in use.
+func newBusy(way way) *workspace {
+	w := newWorkspace(way)
+	w.busy = laneCount
+	return w
+}
+
 func (n *number) int(lane int) *big.Int {
 	value := new(big.Int)
 	for j := limbCount - 1; j >= 0; j-- {
@@ -210,99 +230,131 @@ func (n *number) int(lane int) *big.Int {
 }
 
 func TestProductsAreThoseOfMathBig(t *testing.T) {
-	t.Parallel()
-	needVectors(t)
-	radix := new(big.Int).Lsh(big.NewInt(1), radixBits)
-	half := new(big.Int).Lsh(big.NewInt(1), primeBits-1)
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorkspace()
-		var moduli, wants [laneCount]*big.Int
-		for lane := range laneCount {
-			m := anyNumber(t, "modulus", half)
-			m.Add(m, half).SetBit(m, 0, 1)
-			a, b := anyNumber(t, "a", radix), anyNumber(t, "b", m)
-			moduli[lane] = m
-			wants[lane] = new(big.Int).Mul(a, b)
-			wants[lane].Mul(wants[lane], new(big.Int).ModInverse(radix, m)).Mod(wants[lane], m)
-			w.modulus.setInt(lane, m)
-			w.low.setInt(lane, a)
-			w.high.setInt(lane, b)
-			w.inverse[lane] = newHalf(m, big.NewInt(1)).inverse
-		}
-		w.multiply(&w.power, &w.low, &w.high)
-		for lane, m := range moduli {
-			got := w.power.int(lane)
-			if got.Cmp(new(big.Int).Lsh(m, 1)) >= 0 {
-				t.Errorf("lane %d: the product is not below twice the modulus", lane)
+	everyWay(t, func(t *testing.T, way way) {
+		radix := new(big.Int).Lsh(big.NewInt(1), radixBits)
+		half := new(big.Int).Lsh(big.NewInt(1), primeBits-1)
+		rapid.Check(t, func(t *rapid.T) {
+			w := newBusy(way)
+			var moduli, wants [laneCount]*big.Int
+			for lane := range laneCount {
+				m := anyNumber(t, "modulus", half)
+				m.Add(m, half).SetBit(m, 0, 1)
+				a, b := anyNumber(t, "a", radix), anyNumber(t, "b", m)
+				moduli[lane] = m
+				wants[lane] = new(big.Int).Mul(a, b)
+				wants[lane].Mul(wants[lane], new(big.Int).ModInverse(radix, m)).Mod(wants[lane], m)
+				h := newHalf(m, big.NewInt(1))
+				w.setModulus(lane, &h)
+				w.low.setInt(lane, a)
+				w.high.setInt(lane, b)
 			}
-			if got.Mod(got, m).Cmp(wants[lane]) != 0 {
-				t.Errorf("lane %d: product %x, want %x", lane, got, wants[lane])
+			w.multiply(&w.power, &w.low, &w.high)
+			for lane, m := range moduli {
+				got := w.power.int(lane)
+				if got.Cmp(new(big.Int).Lsh(m, 1)) >= 0 {
+					t.Errorf("lane %d: the product is not below twice the modulus", lane)
+				}
+				if got.Mod(got, m).Cmp(wants[lane]) != 0 {
+					t.Errorf("lane %d: product %x, want %x", lane, got, wants[lane])
+				}
 			}
-		}
+		})
 	})
 }
 
 func TestASquareIsTheProductOfANumberWithItself(t *testing.T) {
-	t.Parallel()
-	needVectors(t)
-	half := new(big.Int).Lsh(big.NewInt(1), primeBits-1)
-	rapid.Check(t, func(t *rapid.T) {
-		w := newWorkspace()
-		for lane := range laneCount {
-			m := anyNumber(t, "modulus", half)
-			m.Add(m, half).SetBit(m, 0, 1)
-			w.modulus.setInt(lane, m)
-			w.low.setInt(lane, anyNumber(t, "a", new(big.Int).Lsh(m, 1)))
-			w.inverse[lane] = newHalf(m, big.NewInt(1)).inverse
-		}
-		w.multiply(&w.power, &w.low, &w.low)
-		square(&w.factor, &w.low, &w.double, &w.modulus, &w.inverse)
-		if w.power != w.factor {
-			t.Errorf("squares %x, products %x", w.factor, w.power)
-		}
+	everyWay(t, func(t *testing.T, way way) {
+		half := new(big.Int).Lsh(big.NewInt(1), primeBits-1)
+		rapid.Check(t, func(t *rapid.T) {
+			w := newBusy(way)
+			for lane := range laneCount {
+				m := anyNumber(t, "modulus", half)
+				m.Add(m, half).SetBit(m, 0, 1)
+				h := newHalf(m, big.NewInt(1))
+				w.setModulus(lane, &h)
+				w.low.setInt(lane, anyNumber(t, "a", new(big.Int).Lsh(m, 1)))
+			}
+			w.multiply(&w.power, &w.low, &w.low)
+			w.square(&w.factor, &w.low)
+			if w.power != w.factor {
+				t.Errorf("squares %x, products %x", w.factor, w.power)
+			}
+		})
 	})
 }
 
 func TestEveryLaneChoosesForItself(t *testing.T) {
-	t.Parallel()
-	needVectors(t)
-	w := newWorkspace()
-	for i := range w.table {
-		for j := range limbCount {
-			for lane := range laneCount {
-				w.table[i][j][lane] = uint64(i*10_000 + j*100 + lane)
-			}
-		}
-	}
-	for turn := range tableSize {
-		for lane := range laneCount {
-			w.window[lane] = uint64((turn + 3*lane) % tableSize)
-		}
-		choose(&w.factor, &w.table, &w.window)
-		for j := range limbCount {
-			for lane := range laneCount {
-				if want := w.table[w.window[lane]][j][lane]; w.factor[j][lane] != want {
-					t.Fatalf("lane %d, limb %d: %d, want %d", lane, j, w.factor[j][lane], want)
+	everyWay(t, func(t *testing.T, way way) {
+		w := newBusy(way)
+		for i := range w.table {
+			for j := range limbCount {
+				for lane := range laneCount {
+					w.table[i][j][lane] = uint64(i*10_000 + j*100 + lane)
 				}
 			}
 		}
+		for turn := range tableSize {
+			for lane := range laneCount {
+				w.window[lane] = uint64((turn + 3*lane) % tableSize)
+			}
+			w.choose(&w.factor)
+			for j := range limbCount {
+				for lane := range laneCount {
+					if want := w.table[w.window[lane]][j][lane]; w.factor[j][lane] != want {
+						t.Fatalf("lane %d, limb %d: %d, want %d", lane, j, w.factor[j][lane], want)
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestNumbersAreRoundedAsBefore(t *testing.T) {
+	everyWay(t, func(t *testing.T, way way) {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		w := newBusy(way)
+		w.multiply(&w.power, &w.low, &w.high)
+		w.square(&w.power, &w.power)
+		if got, want := divide(1, 10), 0.1; got != want {
+			t.Errorf("a tenth is %b, want %b", got, want)
+		}
+	})
+}
+
+// divide is called so that the compiler cannot divide before its time.
+//
+//go:noinline
+func divide(a, b float64) float64 { return a / b }
+
+func BenchmarkBatch(b *testing.B) {
+	for _, way := range available {
+		for _, size := range []int{1, 2, batchSize} {
+			b.Run(fmt.Sprintf("%v/%d", way, size), func(b *testing.B) {
+				w := newWorkspace(way)
+				var batch []*request
+				for range size {
+					batch = append(batch, newRequest(newKey(b), sha256.Sum256(nil)))
+				}
+				for b.Loop() {
+					w.sign(batch)
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*size), "µs/signature")
+			})
+		}
 	}
 }
 
-func BenchmarkBatch(b *testing.B) {
-	needVectors(b)
-	w := newWorkspace()
-	var batch []*request
-	for range batchSize {
-		batch = append(batch, newRequest(newKey(b), sha256.Sum256(nil)))
-	}
+// BenchmarkGo is what there is to beat.
+func BenchmarkGo(b *testing.B) {
+	private, digest := newPrivate(b, keyBits), sha256.Sum256(nil)
 	for b.Loop() {
-		w.sign(batch)
+		goSigns(b, private, digest)
 	}
-	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*batchSize), "µs/signature")
 }
 
 func BenchmarkCheck(b *testing.B) {
+	needVectors(b)
 	key, digest := newKey(b), sha256.Sum256(nil)
 	signature, padded := goSigns(b, key.private, digest), pad(digest[:])
 	for b.Loop() {

@@ -125,8 +125,8 @@
 	VPANDQ Z31, Z19, Z19; \
 	VMOVDQU64 Z19, 1216(DX)
 
-// func multiply(out, a, b, m *number, inverse *lanes)
-TEXT ·multiply(SB), NOSPLIT, $0-40
+// func multiplyIntegers(out, a, b, m *number, inverse *lanes)
+TEXT ·multiplyIntegers(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), DX
 	MOVQ a+8(FP), AX
 	MOVQ b+16(FP), BX
@@ -174,15 +174,15 @@ TEXT ·multiply(SB), NOSPLIT, $0-40
 	VPANDQ Z31, Z26, Z26;            \
 	VMOVDQU64 Z26, OFFSET(SI)
 
-// func square(out, a, double, m *number, inverse *lanes)
+// func squareIntegers(out, a, scratch, m *number, inverse *lanes)
 //
 // Every pair of different limbs is multiplied once and counted twice. In row i, which begins at limb i of the square, limb i of a meets
 // itself and twice what is above it; the lowest bit of that is cleared, for it came from below. Products that end in the highest limb
 // come after the row has dropped its lowest.
-TEXT ·square(SB), NOSPLIT, $0-40
+TEXT ·squareIntegers(SB), NOSPLIT, $0-40
 	MOVQ out+0(FP), DX
 	MOVQ a+8(FP), AX
-	MOVQ double+16(FP), SI
+	MOVQ scratch+16(FP), SI
 	MOVQ m+24(FP), CX
 	MOVQ inverse+32(FP), BX
 	VMOVDQU64 (BX), Z22
@@ -579,64 +579,5 @@ TEXT ·square(SB), NOSPLIT, $0-40
 	VPMADD52HUQ Z20, Z20, Z19
 
 	FINISH
-	VZEROUPPER
-	RET
-
-// func choose(out *number, table *[16]number, index *lanes)
-TEXT ·choose(SB), NOSPLIT, $0-24
-	MOVQ out+0(FP), DX
-	MOVQ table+8(FP), AX
-	MOVQ index+16(FP), SI
-	VMOVDQU64 (SI), Z22
-	VPTERNLOGQ $0xff, Z21, Z21, Z21
-	VPXORQ Z23, Z23, Z23
-	MOVQ $16, CX
-
-next:
-	VPCMPEQQ Z22, Z23, K1
-	VMOVDQU64 0(AX), K1, Z0
-	VMOVDQU64 64(AX), K1, Z1
-	VMOVDQU64 128(AX), K1, Z2
-	VMOVDQU64 192(AX), K1, Z3
-	VMOVDQU64 256(AX), K1, Z4
-	VMOVDQU64 320(AX), K1, Z5
-	VMOVDQU64 384(AX), K1, Z6
-	VMOVDQU64 448(AX), K1, Z7
-	VMOVDQU64 512(AX), K1, Z8
-	VMOVDQU64 576(AX), K1, Z9
-	VMOVDQU64 640(AX), K1, Z10
-	VMOVDQU64 704(AX), K1, Z11
-	VMOVDQU64 768(AX), K1, Z12
-	VMOVDQU64 832(AX), K1, Z13
-	VMOVDQU64 896(AX), K1, Z14
-	VMOVDQU64 960(AX), K1, Z15
-	VMOVDQU64 1024(AX), K1, Z16
-	VMOVDQU64 1088(AX), K1, Z17
-	VMOVDQU64 1152(AX), K1, Z18
-	VMOVDQU64 1216(AX), K1, Z19
-	VPSUBQ Z21, Z23, Z23
-	ADDQ $1280, AX
-	DECQ CX
-	JNZ next
-	VMOVDQU64 Z0, 0(DX)
-	VMOVDQU64 Z1, 64(DX)
-	VMOVDQU64 Z2, 128(DX)
-	VMOVDQU64 Z3, 192(DX)
-	VMOVDQU64 Z4, 256(DX)
-	VMOVDQU64 Z5, 320(DX)
-	VMOVDQU64 Z6, 384(DX)
-	VMOVDQU64 Z7, 448(DX)
-	VMOVDQU64 Z8, 512(DX)
-	VMOVDQU64 Z9, 576(DX)
-	VMOVDQU64 Z10, 640(DX)
-	VMOVDQU64 Z11, 704(DX)
-	VMOVDQU64 Z12, 768(DX)
-	VMOVDQU64 Z13, 832(DX)
-	VMOVDQU64 Z14, 896(DX)
-	VMOVDQU64 Z15, 960(DX)
-	VMOVDQU64 Z16, 1024(DX)
-	VMOVDQU64 Z17, 1088(DX)
-	VMOVDQU64 Z18, 1152(DX)
-	VMOVDQU64 Z19, 1216(DX)
 	VZEROUPPER
 	RET
