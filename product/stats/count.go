@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"postrider/platform/db"
 	"postrider/platform/event"
 )
 
@@ -156,14 +157,33 @@ func (n note) bounced() {
 		}
 	})
 	n.settle(f.Previous, "bounced", 1)
-	if f.Previous == delivered && !f.DeliveredAt.IsZero() {
+	if n.late() {
 		n.countAt(f.DeliveredAt, Delivered, -1)
 		n.countAt(f.DeliveredAt, Sent, -1)
-		n.ispAt(f.DeliveredAt, func(c *ispCounts) { c.delivered--; c.sent-- })
+		n.ispAt(f.DeliveredAt, func(c *ispCounts) { c.delivered--; c.sent--; c.waitedMs -= f.Delivery.WaitedMs })
 		n.count(Sent, 1)
 		n.isp(func(c *ispCounts) { c.sent++ })
 	}
 }
+
+// late tells whether the event is that mail has bounced after it was delivered.
+func (n note) late() bool {
+	return n.event.Type == "email.bounced" && n.facts.Previous == delivered && !n.facts.DeliveredAt.IsZero()
+}
+
+// recall finds out how long mail took that bounced late: only its delivery says so.
+func (n *note) recall(tx *db.Tx) error {
+	events, err := event.OfSubject(tx, n.event.Workspace, n.event.Subject, n.event.Recipient, maxRecalled, 0)
+	for _, e := range events {
+		if e.Type == "email.delivered" {
+			n.facts.Delivery = newNote(e).facts.Delivery
+		}
+	}
+	return err
+}
+
+// maxRecalled is how many events of a recipient are looked through: more than there are attempts.
+const maxRecalled = 200
 
 func (n note) visited(v visit, all, unique, automated Counter) {
 	if v.Automated {

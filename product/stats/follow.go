@@ -85,6 +85,11 @@ func count(tx *db.Tx, notes []note) error {
 	t := newTally()
 	for _, n := range notes {
 		n.tally, n.facts.Tags = t, apart.of(n)
+		if n.late() {
+			if err := n.recall(tx); err != nil {
+				return err
+			}
+		}
 		n.add()
 	}
 	if err := addCounts(tx, t.counts); err != nil {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/mail/report"
+	"postrider/product/email"
 )
 
 func TestMailOfARelayIsSentAndMayBounceOnce(t *testing.T) {
@@ -55,6 +57,34 @@ func TestLateBounceIsTakenOutOfTheTimeOfItsDelivery(t *testing.T) {
 		days := rows(get(t, in, "/stats/daily", "start", "2026-05-01T00:00:00Z", "end", "2026-05-03T00:00:00Z"), "data")
 		if numbers(days[0]) != "{}" || numbers(days[1]) != `{"bounced":1,"bounced_hard":1,"sent":1}` {
 			t.Errorf("the days are %s and %s", numbers(days[0]), numbers(days[1]))
+		}
+	})
+}
+
+func TestLateBounceLeavesTheTimeThatOtherMailTook(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		average := func() any {
+			follow(t, in)
+			isps := rows(get(t, in, "/stats/top"), "isps")
+			if len(isps) != 1 {
+				t.Fatalf("the providers are %v", isps)
+			}
+			return isps[0]["avg_delivery_ms"]
+		}
+		send(t, in, fields{"to": "ann@example.net"})
+		in.Deliver()
+		before := average()
+		send(t, in, fields{"to": "late@example.net", "scheduled_at": in.Clock.Now().Add(time.Hour).Format(time.RFC3339)})
+		in.Clock.Advance(3 * time.Hour) // two of which it waits for us
+		in.Deliver()
+		if slow := average(); slow == before {
+			t.Fatalf("two hours make no difference: %v ms", slow)
+		}
+		in.Clock.Advance(time.Hour)
+		told(t, in, "late@example.net", email.Reported{Bounce: &email.LateBounce{Class: report.Verdict{Class: report.Hard, Category: report.NoMailbox}, Enhanced: "5.1.1", Message: "gone"}})
+		if after := average(); after != before {
+			t.Errorf("what was delivered took %v ms, and %v ms once the other mail had bounced", before, after)
 		}
 	})
 }

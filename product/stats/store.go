@@ -269,7 +269,7 @@ func selectISPs(tx *db.Tx, s span) ([]ispRow, error) {
 		rows = append(rows, row)
 	}
 	for i := range rows { // as of Counts.told
-		rows[i].sent, rows[i].delivered = max(rows[i].sent, 0), max(rows[i].delivered, 0)
+		rows[i].sent, rows[i].delivered, rows[i].waitedMs = max(rows[i].sent, 0), max(rows[i].delivered, 0), max(rows[i].waitedMs, 0)
 	}
 	slices.SortFunc(rows, func(a, b ispRow) int { return cmp.Or(cmp.Compare(b.sent, a.sent), cmp.Compare(a.isp, b.isp)) })
 	return rows, err
