@@ -109,7 +109,9 @@ func checkHeaders(wrong *api.Fields, headers, before map[string]string) map[stri
 	for name, value := range headers {
 		field := "custom_headers." + shorten(name)
 		canonical := textproto.CanonicalMIMEHeaderKey(name)
-		if old, ok := before[canonical]; ok && value == hiddenValue {
+		old, known := before[canonical]
+		hidden := value == hiddenValue
+		if hidden && known {
 			value = old
 		}
 		_, twice := checked[canonical]
@@ -120,6 +122,8 @@ func checkHeaders(wrong *api.Fields, headers, before map[string]string) map[stri
 			wrong.Add("custom_headers."+canonical, "Is given twice, in capitals and in small letters.")
 		case isOwnHeader(canonical):
 			wrong.Add(field, "Is set by the service and cannot be chosen.")
+		case hidden && !known:
+			wrong.Add(field, "There is no value of this header yet that could stay; *** stands for one.")
 		case len(value) > maxHeaderValue || !isPrintable(value):
 			wrong.Add(field, fmt.Sprintf("The value must have at most %d printable ASCII characters.", maxHeaderValue))
 		}

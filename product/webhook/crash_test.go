@@ -231,3 +231,38 @@ func TestALetterToAnOwnerIsTriedAgainForAWhile(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatANodeLearntBeforeItLostAnEndpointDoesNotTurnBackTheCount(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, status(500))
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.follow()
+		for len(server.requests()) == 0 { // the node is held up before it can write the outcome down
+			if _, err := h.App.Webhooks.Step(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other := h.restart(otherNode)
+		h.Clock.Advance(31 * time.Second)
+		for _, w := range other.Workers() {
+			if w.Name == "webhook leases" {
+				h.Finish(w.Step)
+			}
+		}
+		h.Finish(other.Step)
+		h.Clock.Advance(10 * time.Second)
+		h.Finish(other.Step)
+		before := h.deliveries("")[0]
+		if before["attempt_count"] != 2.0 {
+			t.Fatalf("the other node has tried: %v", before)
+		}
+
+		h.Finish(h.App.Webhooks.Step) // it goes on
+
+		if after := h.deliveries("")[0]; after["attempt_count"] != 2.0 || after["next_attempt_at"] != before["next_attempt_at"] {
+			t.Errorf("%v, was %v", after, before)
+		}
+	})
+}

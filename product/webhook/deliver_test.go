@@ -348,3 +348,23 @@ func TestAPersonWhoIsForgottenIsNotNamedByDeliveries(t *testing.T) {
 		}
 	})
 }
+
+func TestALargeHeaderOfAnAnswerHidesNoOther(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			for i := range 20 {
+				w.Header().Set(fmt.Sprintf("X-Small-%d", i), "kept")
+			}
+			w.Header().Set("X-Huge", strings.Repeat("a", 5000))
+		})
+		h.webhook(server.URL, []string{"*"})
+		h.happen("email.delivered", 1)
+		h.work()
+
+		detail := h.must(200, "GET", "/webhook-deliveries/"+h.deliveries("")[0]["id"].(string), nil)
+		if got := strings.Count(string(detail.Raw), `"X-Small-`); got != 20 || strings.Contains(string(detail.Raw), "X-Huge") {
+			t.Errorf("%d of 20 are shown: %s", got, detail.Raw)
+		}
+	})
+}

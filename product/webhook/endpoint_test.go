@@ -88,6 +88,7 @@ func TestWrongEndpointsAreRefusedByField(t *testing.T) {
 			{fields{"custom_headers": fields{"svix-id": "x"}}, "custom_headers.svix-id", "Is set by the service and cannot be chosen."},
 			{fields{"custom_headers": fields{"X-Service-Event": "x"}}, "custom_headers.X-Service-Event", "Is set by the service and cannot be chosen."},
 			{fields{"custom_headers": fields{"X-A": "1", "x-a": "2"}}, "custom_headers.X-A", "Is given twice, in capitals and in small letters."},
+			{fields{"custom_headers": fields{"X-A": "***"}}, "custom_headers.X-A", "There is no value of this header yet that could stay; *** stands for one."},
 			{fields{"custom_headers": manyHeaders(11)}, "custom_headers", "Must have at most 10 headers."},
 		} {
 			body := fields{"url": good, "events": []string{"*"}}
@@ -173,7 +174,7 @@ func TestAnEndpointIsChanged(t *testing.T) {
 			t.Errorf("delivery %v", d)
 		}
 		for _, wrong := range []fields{{"status": "off"}, {"enabled": "no"}, {"status": "enabled", "enabled": false}, {"events": []string{"x"}}, {"url": "nonsense"},
-			{"domain_ids": []string{"00000000-0000-7000-8000-000000000000"}}} {
+			{"domain_ids": []string{"00000000-0000-7000-8000-000000000000"}}, {"custom_headers": fields{"X-Four": "***"}}} {
 			h.must(400, "PATCH", "/webhooks/"+id, wrong)
 		}
 		if off := h.must(200, "PATCH", "/webhooks/"+id, fields{"enabled": false}); off.Text("status") != "disabled" || off.Text("disabled_reason") != "manual" {

@@ -292,3 +292,32 @@ func TestAFailureOfADisabledEndpointIsNoSecondEnd(t *testing.T) {
 		}
 	}, inTheBackground)
 }
+
+func TestAnAddressThatWasLeftCannotEndTheEndpoint(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		began, release := make(chan struct{}, 1), make(chan struct{})
+		hold := holdUntil(began, release)
+		left := newReceiver(t, func(w http.ResponseWriter, r *http.Request) {
+			hold(w, r)
+			w.WriteHeader(http.StatusGone)
+		})
+		id, _ := h.webhook(left.URL, []string{"*"})
+		h.happen("email.delivered", 3)
+		h.follow()
+		h.Finish(h.App.Webhooks.Step)
+		<-began
+		h.must(200, "PATCH", "/webhooks/"+id, fields{"url": newReceiver(t, nil).URL})
+		close(release)
+		if err := h.App.Webhooks.Drain(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+
+		if record := h.must(200, "GET", "/webhooks/"+id, nil); record.Text("status") != "enabled" {
+			t.Errorf("%s", record.Raw)
+		}
+		if got := h.statuses(); got != "[failed:1 pending:2]" {
+			t.Errorf("deliveries %s", got)
+		}
+	}, inTheBackground)
+}

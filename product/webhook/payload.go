@@ -70,9 +70,7 @@ func (e envelope) write() []byte {
 		data[name], left = json.RawMessage(empty), append(left, name)
 		data["truncated"] = mustMarshal(left)
 		e.Data = mustMarshal(data)
-		if body = mustMarshal(e); len(body) <= maxPayload {
-			break
-		}
+		body = mustMarshal(e)
 	}
 	if len(texts) == 0 {
 		return body

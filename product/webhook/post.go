@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -169,14 +170,15 @@ func hider(headers map[string]string) *strings.Replacer {
 	return httpout.Hider(hiddenValue, secrets...)
 }
 
-// bounded returns the first value of each header of an answer, as many as may be kept.
+// bounded returns the first value of each header of an answer, as many as may be kept. One that is too large is left out alone.
 func bounded(header http.Header, hide *strings.Replacer) map[string]string {
 	kept, size := map[string]string{}, 0
-	for name, values := range maps.All(header) {
-		if size += len(name) + len(values[0]); size > maxKeptHeaders {
-			break
+	for _, name := range slices.Sorted(maps.Keys(header)) {
+		value := header.Get(name)
+		if more := len(name) + len(value); size+more <= maxKeptHeaders {
+			size += more
+			kept[name] = hide.Replace(value)
 		}
-		kept[name] = hide.Replace(values[0])
 	}
 	return kept
 }

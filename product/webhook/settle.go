@@ -70,7 +70,8 @@ func (e *Endpoint) learn(o outcome) {
 	if e.firstFailureAt.IsZero() {
 		e.firstFailureAt = finished
 	}
-	if o.gone() && e.Status == Enabled {
+	// The owner may have changed the address while the request was under way; only the present one can be gone.
+	if o.gone() && o.attempt.Details.URL == e.URL && e.Status == Enabled {
 		e.Status, e.DisabledReason = Disabled, Gone
 	}
 }

@@ -95,11 +95,24 @@ func selectDue(tx *db.Tx, id ID, limit int) ([]Delivery, error) {
 	return due, nil
 }
 
-// selectNextDue returns when the first delivery that waits for the endpoint is due; the zero time means none.
+// selectNextDue returns when the first delivery that waits for the endpoint is due; the zero time means none. Each status is asked
+// for by itself: the index has the first of one at its beginning, but not that of both.
 func selectNextDue(tx *db.Tx, id ID) (time.Time, error) {
-	return db.One(tx, db.Moment, `
-		SELECT MIN(due_at) FROM webhook_delivery
-		WHERE webhook_id = $1 AND status {in $2} AND due_at IS NOT NULL`, id, []DeliveryStatus{Pending, Retrying})
+	var next time.Time
+	for _, status := range []DeliveryStatus{Pending, Retrying} {
+		found, err := db.All(tx, db.Moment, `
+			SELECT due_at FROM webhook_delivery
+			WHERE webhook_id = $1 AND status = $2 AND due_at IS NOT NULL
+			ORDER BY due_at
+			LIMIT 1`, id, status)
+		if err != nil {
+			return time.Time{}, err
+		}
+		if len(found) > 0 && (next.IsZero() || found[0].Before(next)) {
+			next = found[0]
+		}
+	}
+	return next, nil
 }
 
 // markDelivered ends deliveries that the endpoint has taken, even if they were cancelled while they were on their way.
@@ -110,7 +123,8 @@ func markDelivered(tx *db.Tx, ids []DeliveryID) error {
 	return err
 }
 
-// markFailed writes an attempt that failed, and when the next one is due; the zero time means that there is none.
+// markFailed writes an attempt that failed, and when the next one is due; the zero time means that there is none. An attempt that
+// others have gone on from, because the process that made it had lost its lease, changes nothing.
 func markFailed(tx *db.Tx, id DeliveryID, attempts int, status DeliveryStatus, due time.Time) error {
 	var failedAt time.Time
 	if status == Failed {
@@ -118,7 +132,7 @@ func markFailed(tx *db.Tx, id DeliveryID, attempts int, status DeliveryStatus, d
 	}
 	_, err := tx.Exec(`
 		UPDATE webhook_delivery SET status = $1, attempts = $2, due_at = $3, failed_at = $4
-		WHERE id = $5 AND due_at IS NOT NULL`, status, attempts, due, failedAt, id)
+		WHERE id = $5 AND due_at IS NOT NULL AND attempts < $2`, status, attempts, due, failedAt, id)
 	return err
 }
 
@@ -154,31 +168,51 @@ func selectOfEvents(tx *db.Tx, ws space.ID, events []string) ([]Delivery, error)
 
 // selectPage returns the deliveries of a page with their last attempts, and one more if there are more.
 func selectPage(tx *db.Tx, ws space.ID, q deliveryQuery, part db.Keyset) ([]deliveryRow, error) {
-	condition, args := q.where(ws)
-	condition, args = part.Where(condition, args, "d.created_at", "d.id")
-	args = append(args, q.Limit+1, q.Offset)
+	text, args := q.page(ws, part)
 	return db.All(tx, func(s db.Scanner) (row deliveryRow, err error) {
 		err = s.Scan(append(deliveryFields(&row.Delivery), lastFields(&row.last)...)...)
 		return row, err
-	}, fmt.Sprintf(`
+	}, text, args...)
+}
+
+// page returns the statement of selectPage and its arguments.
+func (q deliveryQuery) page(ws space.ID, part db.Keyset) (string, []any) {
+	condition, args := q.where(ws)
+	condition, args = part.Where(condition, args, "d.created_at", "d.id")
+	args = append(args, q.Limit+1, q.Offset)
+	return fmt.Sprintf(`
 		SELECT `+deliveryColumns+`, `+lastColumns+` FROM webhook_delivery d
 		LEFT JOIN webhook_attempt a ON a.delivery_id = d.id AND a.number = d.attempts
 		WHERE `+condition+`
 		ORDER BY `+part.Order("d.created_at", "d.id")+`
-		LIMIT $%d OFFSET $%d`, len(args)-1, len(args)), args...)
+		LIMIT $%d OFFSET $%d`, len(args)-1, len(args)), args
 }
 
 // where returns the condition and its arguments. Filters are arguments, never text.
 func (q deliveryQuery) where(ws space.ID) (string, []any) {
-	conditions, args := []string{"d.workspace_id = $1"}, []any{ws}
+	workspace, webhook := "d.workspace_id", "d.webhook_id {in $%d}"
+	var webhooks any = q.Webhook
+	switch {
+	case len(q.EventID) > 0: // an event has few deliveries, which are found by it alone
+		workspace, webhook = "{beside d.workspace_id}", "{beside d.webhook_id} {in $%d}"
+	case len(q.Webhook) == 1: // its deliveries lie in their order, as those of several do not
+		webhook, webhooks = "d.webhook_id = $%d", q.Webhook[0]
+		if !q.failedOnly() {
+			workspace = "{beside d.workspace_id}"
+		}
+	}
+	conditions, args := []string{workspace + " = $1"}, []any{ws}
 	add := func(text string, value any) {
 		args = append(args, value)
 		conditions = append(conditions, fmt.Sprintf(text, len(args)))
 	}
+	if len(q.Webhook) > 0 {
+		add(webhook, webhooks)
+	}
 	for _, filter := range []struct {
 		column string
 		values []string
-	}{{"webhook_id", q.Webhook}, {"status", q.Status}, {"event_type", q.Event}, {"event_id", q.EventID}} {
+	}{{"status", q.Status}, {"event_type", q.Event}, {"event_id", q.EventID}} {
 		if len(filter.values) > 0 {
 			add("d."+filter.column+" {in $%d}", filter.values)
 		}

@@ -101,10 +101,13 @@ func (s *Service) handleStream(ctx context.Context, caller api.Caller, r streamR
 	return st, err
 }
 
-// Stream writes events until the reader goes.
+// Stream writes events until the reader goes. It ends at once if others have taken the last place meanwhile; a reader that comes back
+// is told why.
 func (st stream) Stream(ctx context.Context, out io.Writer) error {
 	s := st.service
-	s.streams.enter(st.workspace)
+	if !s.streams.enter(st.workspace) {
+		return ErrStreams
+	}
 	defer s.streams.leave(st.workspace)
 	news, unsubscribe := s.db.Subscribe(event.Topic)
 	defer unsubscribe()

@@ -299,3 +299,23 @@ func TestAStreamTellsOfReceivedMailWithoutItsTexts(t *testing.T) {
 		}
 	})
 }
+
+func TestStreamsThatAreOpenedAtOnceAreNoMoreThanAWorkspaceMayHave(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	ctx, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	r := httptest.NewRequestWithContext(ctx, http.MethodGet, "/v1/events/stream", nil)
+	r.Header.Set("Authorization", "Bearer "+in.Key)
+	o := &opening{ResponseWriter: httptest.NewRecorder(), heard: make(chan string, 100)}
+	o.opened = sync.OnceFunc(func() { // others come between its check and its first word
+		for range 50 {
+			listen(t, in, in.Key, "", "")
+		}
+		o.opened = stop
+	})
+	in.App.API.ServeHTTP(o, r)
+	if len(o.heard) > 0 {
+		t.Errorf("one more than the limit was served: %q", <-o.heard)
+	}
+}

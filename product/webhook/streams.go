@@ -18,13 +18,18 @@ func (s *streams) full(ws space.ID) bool {
 	return s.open[ws] >= maxStreams
 }
 
-func (s *streams) enter(ws space.ID) {
+// enter counts one more, unless the workspace has enough. Several may have been told at once that it had room.
+func (s *streams) enter(ws space.ID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.open == nil {
 		s.open = map[space.ID]int{}
 	}
+	if s.open[ws] >= maxStreams {
+		return false
+	}
 	s.open[ws]++
+	return true
 }
 
 func (s *streams) leave(ws space.ID) {
