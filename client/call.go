@@ -89,6 +89,10 @@ func (b body) Close() error {
 
 // exchange makes a request until it is answered for good. done must be called when the answer has been read.
 func (c *Client) exchange(ctx context.Context, request call, options []CallOption) (response *http.Response, done func(), err error) {
+	// Without its id, the address of a thing is that of the list, or of something else that is done.
+	if strings.HasSuffix(request.path, "/") || strings.Contains(request.path, "//") {
+		return nil, nil, fmt.Errorf("%s %s: a part of the path is empty", request.method, request.path)
+	}
 	request.header = http.Header{}
 	for _, option := range options {
 		option(&request)

@@ -187,3 +187,24 @@ func TestAListIsReadToItsEndAndNoFurther(t *testing.T) {
 		t.Errorf("%q %v", ids, counted.asked[1].URL)
 	}
 }
+
+func TestAnEmptyIDIsNotTakenForTheWholeList(t *testing.T) {
+	t.Parallel()
+	server := serve(t, say(200, `{"object":"list","data":[]}`))
+	c := client.New(server.URL, "k")
+	for name, ask := range map[string]func() error{
+		"at the end": func() error { _, err := c.Emails.Get(t.Context(), ""); return err },
+		"in the middle": func() error {
+			_, err := c.Templates.TestSend(t.Context(), "", client.TestSendTemplateBody{})
+			return err
+		},
+		"by hand": func() error { _, err := c.Call(t.Context(), http.MethodDelete, "/v1/webhooks/", nil); return err },
+	} {
+		if err := ask(); err == nil || !strings.Contains(err.Error(), "empty") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if len(server.asked) != 0 {
+		t.Errorf("%d requests were made", len(server.asked))
+	}
+}

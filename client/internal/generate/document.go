@@ -134,7 +134,7 @@ const mediaJSON = "application/json"
 
 func (s Schema) refName() string { return strings.TrimPrefix(s.Ref, "#/components/schemas/") }
 
-// Nullable tells whether null is among the types.
+// nullable tells whether null is among the types.
 func (s Schema) nullable() bool { return slices.Contains(s.Type, "null") }
 
 func (s Schema) kind() string {
