@@ -22,12 +22,12 @@ import (
 
 // startBare runs this program again as what is left without a database and a door: clients that only sign and send. They are a process of
 // their own, as Postrider is, so that each can be paused while it is the other's turn.
-func startBare(ctx context.Context, sink *measure.Sink, kilobytes string, o options) (*measure.Process, error) {
+func startBare(ctx context.Context, sink *measure.Sink, kilobytes int, o options) (*measure.Process, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	return measure.Spawn(ctx, self, "-bare", strconv.Itoa(sink.Port), "-kb", kilobytes, "-connections", strconv.Itoa(o.concurrency),
+	return measure.Spawn(ctx, self, "-bare", strconv.Itoa(sink.Port), "-kb", strconv.Itoa(kilobytes), "-connections", strconv.Itoa(o.concurrency),
 		"-bare-ours="+strconv.FormatBool(o.bareOurs))
 }
 
@@ -36,10 +36,6 @@ type plainKey struct{ *rsa.PrivateKey }
 
 // runBare signs and sends until somebody ends it.
 func runBare(ctx context.Context, port int, o options) error {
-	kilobytes, err := strconv.Atoi(o.kilobytes[0])
-	if err != nil {
-		return err
-	}
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
 		return err
@@ -55,7 +51,7 @@ func runBare(ctx context.Context, port int, o options) error {
 	signers := []*dkim.Signer{dkim.NewSigner("acme.test", "r", large), dkim.NewSigner("acme.test", "e", small)}
 	clients, ctx := errgroup.WithContext(ctx)
 	for worker := range o.concurrency {
-		clients.Go(func() error { return bareLoop(ctx, port, worker, message(kilobytes), signers) })
+		clients.Go(func() error { return bareLoop(ctx, port, worker, message(o.kilobytes[0]), signers) })
 	}
 	return clients.Wait()
 }

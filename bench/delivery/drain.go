@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"postrider/bench/measure"
@@ -15,20 +14,16 @@ import (
 func drain(ctx context.Context, h *measure.Home, sink *measure.Sink, o options) error {
 	fmt.Printf("from a full queue, %d connections, by turns with clients that only sign and send\n\n%-10s %9s %12s %8s %9s   %s\n", o.concurrency, "",
 		"queued", "delivered/s", "bare/s", "of bare", "CPU s/1,000: both, of bare")
-	for _, size := range o.kilobytes {
-		kilobytes, err := strconv.Atoi(size)
-		if err != nil {
-			return err
-		}
+	for _, kilobytes := range o.kilobytes {
 		queued, err := fill(ctx, h, kilobytes, o)
 		if err != nil {
 			return err
 		}
-		ours, bare, err := byTurns(ctx, h, sink, size, queued, o)
+		ours, bare, err := byTurns(ctx, h, sink, kilobytes, queued, o)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("%-10s %9d %12.0f %8.0f %8.0f%%   %.2f, %.2f, %.0f%%\n", size+" KB", queued, ours.rate(), bare.rate(), 100*ours.rate()/bare.rate(),
+		fmt.Printf("%-10s %9d %12.0f %8.0f %8.0f%%   %.2f, %.2f, %.0f%%\n", fmt.Sprintf("%d KB", kilobytes), queued, ours.rate(), bare.rate(), 100*ours.rate()/bare.rate(),
 			ours.cpu(), bare.cpu(), 100*bare.cpu()/ours.cpu())
 	}
 	fmt.Println()
@@ -40,6 +35,8 @@ const (
 	enough = 16_000
 	// mostRounds bounds how often one tries to have enough.
 	mostRounds = 8
+	// fillingSessions hand in what fills the queue.
+	fillingSessions = 100
 )
 
 // fill puts messages into the queue while nobody delivers, for as long as it was asked to, and again until there are enough.
@@ -48,9 +45,9 @@ func fill(ctx context.Context, h *measure.Home, kilobytes int, o options) (queue
 	if err != nil {
 		return 0, err
 	}
-	server := measure.SMTP{Address: door.Text("submission"), Key: h.Key, From: "hello@acme.test"}
+	server := measure.SMTP{Address: door.Text("submission"), Encrypted: true, Key: h.Key, From: "hello@acme.test"}
 	for round := 0; round < mostRounds && queued < enough; round++ {
-		taken, err := measure.LoadSMTP(ctx, server, o.sessions, o.during/2, message(kilobytes))
+		taken, err := measure.LoadSMTP(ctx, server, fillingSessions, o.during/2, message(kilobytes))
 		if err != nil {
 			return 0, err
 		}
@@ -68,10 +65,10 @@ func saveProfile(p *measure.Process, o options, suffix string) error {
 }
 
 // byTurns lets Postrider and the bare clients work in turns until the queue is all but empty.
-func byTurns(ctx context.Context, h *measure.Home, sink *measure.Sink, size string, queued int, o options) (ours, bare turns, err error) {
+func byTurns(ctx context.Context, h *measure.Home, sink *measure.Sink, kilobytes, queued int, o options) (ours, bare turns, err error) {
 	ctx, done := context.WithTimeout(ctx, drainWithin)
 	defer done()
-	loop, err := startBare(ctx, sink, size, o)
+	loop, err := startBare(ctx, sink, kilobytes, o)
 	if err != nil {
 		return ours, bare, err
 	}

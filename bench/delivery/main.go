@@ -1,36 +1,36 @@
 // Command delivery measures how many messages a second go all the way: handed in over SMTP, on disk before their 250, signed, and
 // handed to a server that takes everything. Beside it, in the same run with the same messages and the same server, Postfix with
-// OpenDKIM does the same. We sign with two keys (RSA-2048 and Ed25519), record every event, and want TLS and a key at the door;
-// OpenDKIM signs with one, and Postfix is asked in clear text.
+// OpenDKIM does the same. We sign with two keys (RSA-2048 and Ed25519), record every event, and want a key at the door; OpenDKIM signs
+// with one key. Both are asked over encrypted sessions.
 package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"runtime"
-	"strconv"
-	"strings"
 	"time"
 
 	"postrider/bench/measure"
 )
 
 func main() {
-	during := flag.Duration("for", 8*time.Second, "how long messages are handed in")
+	during := flag.Duration("for", 8*time.Second, "how long messages are handed in at each turn")
+	turns := flag.Int("turns", 3, "how many turns each server has, one after the other")
 	concurrency := flag.Int("connections", 100, "connections to the receiving server")
-	sessions := flag.Int("sessions", 20, "sessions that hand messages in")
+	sessions := measure.Numbers{20, 100}
+	flag.Var(&sessions, "sessions", "numbers of sessions that hand messages in")
 	alone := flag.Bool("alone", false, "leave Postfix out")
 	tags := flag.String("tags", "", "build tags of Postrider; give openssl here and to go run for the accelerated signer")
 	profile := flag.String("profile", "", "file for a profile of the processor while a full queue is delivered; another, .end, is of all the way")
-	sizes := flag.String("kb", "1,10,100", "sizes of the messages in kilobytes")
+	sizes := measure.Numbers{1, 10, 100}
+	flag.Var(&sizes, "kb", "sizes of the messages in kilobytes")
 	bare := flag.Int("bare", 0, "only sign and send, to this port on loopback: what this program starts itself, to compare with")
 	bareOurs := flag.Bool("bare-ours", false, "those who only sign and send use our signer, not crypto/rsa")
 	drainOnly := flag.Bool("drain", false, "deliver from a full queue only")
+	endOnly := flag.Bool("end", false, "measure all the way only, not from a full queue")
 	measure.Main("delivery", func(ctx context.Context) error {
-		o := options{*during, *sessions, *concurrency, *alone, *drainOnly, *bareOurs, strings.Split(*sizes, ","), *tags, *profile}
+		o := options{*during, *turns, sessions, *concurrency, *alone, *drainOnly, *endOnly, *bareOurs, sizes, *tags, *profile}
 		if *bare != 0 {
 			return runBare(ctx, *bare, o)
 		}
@@ -41,21 +41,24 @@ func main() {
 // options say what is measured.
 type options struct {
 	during      time.Duration
-	sessions    int
+	turns       int
+	sessions    measure.Numbers
 	concurrency int
 	alone       bool
 	drainOnly   bool
+	endOnly     bool
 	bareOurs    bool
-	kilobytes   []string
+	kilobytes   measure.Numbers
 	tags        string
 	profile     string
 }
 
 // server is one of the two that are measured.
 type server struct {
-	name string
-	door measure.SMTP
-	cpu  func() time.Duration
+	name   string
+	door   measure.SMTP
+	cpu    func() time.Duration
+	memory func() int64
 	// profile watches where its time goes.
 	profile func() error
 }
@@ -76,16 +79,18 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer home.Leave()
-	if err := drain(ctx, home, sink, o); err != nil || o.drainOnly {
-		return err
+	if !o.endOnly {
+		if err := drain(ctx, home, sink, o); err != nil || o.drainOnly {
+			return err
+		}
 	}
 	ours, err := home.Serve("api,smtp,worker")
 	if err != nil {
 		return err
 	}
 	defer ours.Stop()
-	key := home.Key
-	servers := []server{{"Postrider", measure.SMTP{Address: ours.Text("submission"), Key: key, From: "hello@acme.test"}, ours.CPU, func() error { return saveProfile(ours, o, ".end") }}}
+	servers := []server{{"Postrider", measure.SMTP{Address: ours.Text("submission"), Encrypted: true, Key: home.Key, From: "hello@acme.test"}, ours.CPU, ours.PeakMemory,
+		func() error { return saveProfile(ours, o, ".end") }}}
 	if !o.alone && measure.HasPostfix() && measure.HasOpenDKIM() {
 		beside, stop, err := startPostfix(ctx, sink.Port, o.concurrency)
 		if err != nil {
@@ -96,11 +101,7 @@ func run(ctx context.Context, o options) error {
 	} else if !o.alone {
 		fmt.Println("Postfix or OpenDKIM is not installed (or this is not root): measured without them")
 	}
-	if err := compare(ctx, servers, sink, o); err != nil {
-		return err
-	}
-	fmt.Printf("\npeak memory of Postrider: %.0f MB\n", float64(ours.PeakMemory())/1e6)
-	return nil
+	return compare(ctx, servers, sink, o)
 }
 
 func startPostfix(ctx context.Context, sinkPort, concurrency int) (server, func(), error) {
@@ -111,70 +112,16 @@ func startPostfix(ctx context.Context, sinkPort, concurrency int) (server, func(
 	settings := fmt.Sprintf("smtpd_milters = unix:%s\nrelayhost = [127.0.0.1]:%d\ndisable_dns_lookups = yes\n"+
 		"default_destination_concurrency_limit = %d\ninitial_destination_concurrency = %d\nsmtp_destination_concurrency_limit = %d\n",
 		signer.Socket, sinkPort, concurrency, concurrency, concurrency)
-	postfix, err := measure.StartPostfix(ctx, settings)
+	postfix, err := measure.StartPostfix(ctx, settings+measure.OfferTLS)
 	if err != nil {
 		signer.Stop()
 		return server{}, nil, err
 	}
-	return server{"Postfix", measure.SMTP{Address: postfix.Address, From: "hello@acme.test"}, func() time.Duration { return postfix.CPU() + signer.CPU() }, func() error { return nil }},
+	return server{"Postfix", measure.SMTP{Address: postfix.Address, Encrypted: true, From: "hello@acme.test"},
+			func() time.Duration { return postfix.CPU() + signer.CPU() },
+			func() int64 { return postfix.Memory() + signer.Memory() },
+			func() error { return nil }},
 		func() { postfix.Stop(); signer.Stop() }, nil
-}
-
-// drainWithin is how long the last message may take after it was handed in.
-const drainWithin = 5 * time.Minute
-
-func compare(ctx context.Context, servers []server, sink *measure.Sink, o options) error {
-	fmt.Printf("delivery: %s each, %d sessions in, %d cores shared with the load generator and the sink\n\n", o.during, o.sessions, runtime.NumCPU())
-	fmt.Printf("%-10s %-10s %12s %12s %14s %9s\n", "", "", "taken/s", "delivered/s", "CPU s/1,000", "ratio")
-	for _, size := range o.kilobytes {
-		kilobytes, err := strconv.Atoi(size)
-		if err != nil {
-			return err
-		}
-		var rates []float64
-		for _, s := range servers {
-			rate, err := measureOne(ctx, s, sink, o, kilobytes)
-			if err != nil {
-				return fmt.Errorf("%s: %w", s.name, err)
-			}
-			rates = append(rates, rate)
-			if len(rates) == 2 {
-				fmt.Printf(" %8.1fx", rates[0]/rates[1])
-			}
-			fmt.Println()
-		}
-	}
-	return nil
-}
-
-func measureOne(ctx context.Context, s server, sink *measure.Sink, o options, kilobytes int) (float64, error) {
-	body := message(kilobytes)
-	within, done := context.WithTimeout(ctx, o.during+drainWithin)
-	defer done()
-	sink.Reset()
-	warm, err := measure.LoadSMTP(ctx, s.door, o.sessions, o.during/8, body)
-	if err != nil {
-		return 0, err
-	}
-	if _, err := sink.Await(within, warm.Count); err != nil {
-		return 0, err
-	}
-	sink.Reset()
-	before, start := s.cpu(), time.Now()
-	profiled := make(chan error, 1)
-	go func() { profiled <- s.profile() }()
-	taken, err := measure.LoadSMTP(ctx, s.door, o.sessions, o.during, body)
-	if err != nil {
-		return 0, err
-	}
-	last, err := sink.Await(within, taken.Count)
-	if err := errors.Join(err, <-profiled); err != nil {
-		return 0, err
-	}
-	rate := float64(taken.Count) / last.Sub(start).Seconds()
-	fmt.Printf("%-10s %-10s %12.0f %12.0f %14.2f", fmt.Sprintf("%d KB", kilobytes), s.name, taken.Rate(), rate,
-		(s.cpu()-before).Seconds()*1000/float64(max(taken.Count, 1)))
-	return rate, nil
 }
 
 // message returns messages of about so many kilobytes.

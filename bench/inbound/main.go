@@ -16,10 +16,13 @@ import (
 )
 
 func main() {
-	during := flag.Duration("for", 5*time.Second, "how long each load lasts")
+	during := flag.Duration("for", 2*time.Second, "how long each turn of a load lasts")
 	slow := flag.Int("slow", 1000, "how many connections send a byte every ten seconds")
 	measure.Main("inbound", func(ctx context.Context) error { return run(ctx, *during, *slow) })
 }
+
+// turns are how many each door has, one after the other.
+const turns = 3
 
 // loads are the shapes that are measured.
 var loads = []measure.Shape{{Sessions: 1, Kilobytes: 4}, {Sessions: 20, Kilobytes: 4}, {Sessions: 100, Kilobytes: 4}, {Sessions: 20, Kilobytes: 100}}
@@ -60,7 +63,7 @@ func run(ctx context.Context, during time.Duration, slow int) error {
 	} else {
 		fmt.Println("Postfix is not installed (or this is not root): measured without it")
 	}
-	if err := measure.CompareDoors(ctx, "inbound", doors, loads, during); err != nil {
+	if err := measure.CompareDoors(ctx, "inbound", doors, loads, turns, during); err != nil {
 		return err
 	}
 	fmt.Printf("\npeak memory of Postrider: %.0f MB", float64(ours.PeakMemory())/1e6)

@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 )
 
@@ -35,4 +37,25 @@ func OnEngines(engine string, run func(engine string) error) (failed error) {
 		}
 	}
 	return failed
+}
+
+// Numbers are a flag with commas in between.
+type Numbers []int
+
+// Set reads the flag.
+func (n *Numbers) Set(list string) error {
+	*n = nil
+	for text := range strings.SplitSeq(list, ",") {
+		number, err := strconv.Atoi(text)
+		if err != nil {
+			return err
+		}
+		*n = append(*n, number)
+	}
+	return nil
+}
+
+// String writes the flag as it is given.
+func (n *Numbers) String() string {
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint([]int(*n)), " ", ","), "[]")
 }

@@ -72,6 +72,9 @@ func StartOpenDKIM(ctx context.Context, domain string) (*OpenDKIM, error) {
 // CPU returns the processor time it has used.
 func (o *OpenDKIM) CPU() time.Duration { return o.process.CPU() }
 
+// Memory returns what it holds, in bytes.
+func (o *OpenDKIM) Memory() int64 { return o.process.PeakMemory() }
+
 // Stop ends it and removes its key.
 func (o *OpenDKIM) Stop() error {
 	_ = o.process.Stop() // it ends by the signal, which counts as a failure

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Postfix is a Postfix of our own, with its own configuration and queue.
+// Postfix is a Postfix of our own, with its own configuration, queue and certificate.
 type Postfix struct {
 	Address string
 	dir     string
@@ -37,6 +37,8 @@ default_process_limit = 200
 smtpd_client_connection_count_limit = 0
 smtpd_peername_lookup = no
 message_size_limit = 50000000
+smtpd_tls_cert_file = %[1]s/certificate.pem
+smtpd_tls_key_file = %[1]s/key.pem
 `
 
 const postfixMaster = `127.0.0.1:%d inet n - n - 200 smtpd
@@ -75,7 +77,8 @@ func StartPostfix(ctx context.Context, settings string) (*Postfix, error) {
 	port := listener.Addr().(*net.TCPAddr).Port
 	listener.Close()
 	p := &Postfix{Address: fmt.Sprintf("127.0.0.1:%d", port), dir: dir}
-	script := fmt.Sprintf(`chmod 755 %[1]s && mkdir -p %[1]s/queue %[1]s/data && chown postfix %[1]s/data && postfix -c %[1]s check && postfix -c %[1]s start`, dir)
+	script := fmt.Sprintf(`openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -subj /CN=bench.test -days 2 -keyout %[1]s/key.pem -out %[1]s/certificate.pem &&
+chmod 755 %[1]s && mkdir -p %[1]s/queue %[1]s/data && chown postfix %[1]s/data && postfix -c %[1]s check && postfix -c %[1]s start`, dir)
 	for name, text := range map[string]string{"main.cf": fmt.Sprintf(postfixMain, dir) + settings, "master.cf": fmt.Sprintf(postfixMaster, port)} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			return nil, err
@@ -96,43 +99,47 @@ func StartPostfix(ctx context.Context, settings string) (*Postfix, error) {
 // Hold makes Postfix keep everything it accepts.
 const Hold = "smtpd_client_restrictions = check_client_access static:HOLD\n"
 
+// OfferTLS makes Postfix encrypt the sessions of those who ask for it.
+const OfferTLS = "smtpd_tls_security_level = may\n"
+
 // Stop ends Postfix and removes its queue.
 func (p *Postfix) Stop() error {
 	return errors.Join(exec.Command("postfix", "-c", p.dir, "stop").Run(), os.RemoveAll(p.dir))
 }
 
 // CPU returns the processor time of all processes of this Postfix, those that have ended included.
-func (p *Postfix) CPU() time.Duration {
-	raw, err := os.ReadFile(filepath.Join(p.dir, "queue/pid/master.pid"))
-	if err != nil {
-		return 0
-	}
-	master := strings.TrimSpace(string(raw))
-	total := time.Duration(0)
-	stats, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range stats {
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			continue
-		}
-		fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
-		if pid := strings.Split(path, "/")[2]; pid == master {
-			total += ticks(fields[11:15])
-		} else if fields[1] == master {
-			total += ticks(fields[11:13])
-		}
+func (p *Postfix) CPU() (total time.Duration) {
+	for i, pid := range p.processes() {
+		total += cpuOf(pid, i == 0)
 	}
 	return total
 }
 
-func ticks(fields []string) time.Duration {
-	const ticksPerSecond = 100
-	sum := int64(0)
-	for _, field := range fields {
-		n, err := strconv.ParseInt(field, 10, 64)
-		if err == nil {
-			sum += n
+// Memory returns what its processes hold, in bytes. What several share is counted once.
+func (p *Postfix) Memory() (total int64) {
+	for _, pid := range p.processes() {
+		total += kilobytesIn(fmt.Sprintf("/proc/%d/smaps_rollup", pid), "Pss:") << 10
+	}
+	return total
+}
+
+// processes are the master and its children.
+func (p *Postfix) processes() (pids []int) {
+	raw, err := os.ReadFile(filepath.Join(p.dir, "queue/pid/master.pid"))
+	if err != nil {
+		return nil
+	}
+	master, err := strconv.Atoi(strings.TrimSpace(string(raw)))
+	if err != nil {
+		return nil
+	}
+	pids = append(pids, master)
+	all, _ := filepath.Glob("/proc/[0-9]*")
+	for _, path := range all {
+		pid, _ := strconv.Atoi(filepath.Base(path))
+		if fields := statOf(pid); len(fields) > 1 && fields[1] == strconv.Itoa(master) {
+			pids = append(pids, pid)
 		}
 	}
-	return time.Duration(sum) * time.Second / ticksPerSecond
+	return pids
 }

@@ -3,6 +3,7 @@ package measure
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,20 +94,16 @@ func (p *Process) Kill() {
 func (p *Process) CPU() time.Duration { return cpuOf(p.cmd.Process.Pid, false) }
 
 // cpuOf returns the processor time that a process has used, and on demand also that of its children that have ended.
-func cpuOf(pid int, withEnded bool) time.Duration {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
+func cpuOf(pid int, withEnded bool) (total time.Duration) {
+	fields := statOf(pid)
+	if len(fields) < 15 {
 		return 0
 	}
-	// The name of the program stands in brackets and may contain spaces; times are the 12th and 13th field after it, those of ended
-	// children follow.
-	fields := strings.Fields(string(raw[strings.LastIndexByte(string(raw), ')')+1:]))
 	counted := fields[11:13]
 	if withEnded {
 		counted = fields[11:15]
 	}
 	const ticksPerSecond = 100
-	var total time.Duration
 	for _, field := range counted {
 		ticks, err := strconv.ParseInt(field, 10, 64)
 		if err != nil {
@@ -117,17 +114,32 @@ func cpuOf(pid int, withEnded bool) time.Duration {
 	return total
 }
 
+// statOf returns what the kernel tells of a process after its name: the parent is the second field, the times are the 12th and 13th, and
+// those of ended children follow.
+func statOf(pid int) []string {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return nil
+	}
+	return strings.Fields(string(raw[bytes.LastIndexByte(raw, ')')+1:])) // the name stands in brackets and may contain spaces
+}
+
 // PeakMemory returns the most memory the program has held, in bytes.
 func (p *Process) PeakMemory() int64 {
-	file, err := os.Open(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
+	return kilobytesIn(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid), "VmHWM:") << 10
+}
+
+// kilobytesIn reads an entry of what the kernel tells about memory.
+func kilobytesIn(path, entry string) int64 {
+	file, err := os.Open(path)
 	if err != nil {
 		return 0
 	}
 	defer file.Close()
 	for lines := bufio.NewScanner(file); lines.Scan(); {
-		if value, ok := strings.CutPrefix(lines.Text(), "VmHWM:"); ok {
+		if value, ok := strings.CutPrefix(lines.Text(), entry); ok {
 			kilobytes, _ := strconv.ParseInt(strings.Fields(value)[0], 10, 64)
-			return kilobytes << 10
+			return kilobytes
 		}
 	}
 	return 0

@@ -1,6 +1,6 @@
 // Command submission measures how many messages a second are taken over SMTP, each on disk before its 250, and beside it, in the
-// same run with the same load, how many Postfix takes. Postfix is asked in clear text and without a password; our door wants both
-// TLS and a key, and pays for them.
+// same run with the same load, how many Postfix takes, over encrypted sessions and in clear text. Our door wants encryption and a key
+// besides, and pays for both.
 package main
 
 import (
@@ -16,15 +16,42 @@ import (
 )
 
 func main() {
-	during := flag.Duration("for", 5*time.Second, "how long each load lasts")
-	profile := flag.String("profile", "", "file for a profile of the processor during the first loads")
-	measure.Main("submission", func(ctx context.Context) error { return run(ctx, *during, *profile) })
+	var o options
+	flag.DurationVar(&o.during, "for", 2*time.Second, "how long each turn lasts")
+	flag.IntVar(&o.turns, "turns", 3, "how many turns each door has, one after the other")
+	flag.Var(&o.sessions, "sessions", "numbers of sessions, instead of the usual loads")
+	o.kilobytes = measure.Numbers{10}
+	flag.Var(&o.kilobytes, "kb", "with -sessions: sizes of the messages in kilobytes")
+	flag.BoolVar(&o.alone, "alone", false, "leave Postfix out")
+	flag.StringVar(&o.profile, "profile", "", "file for a profile of the processor during the first loads")
+	measure.Main("submission", func(ctx context.Context) error { return run(ctx, o) })
 }
 
-// loads are the shapes that are measured.
-var loads = []measure.Shape{{Sessions: 1, Kilobytes: 10}, {Sessions: 20, Kilobytes: 1}, {Sessions: 20, Kilobytes: 10}, {Sessions: 20, Kilobytes: 100}, {Sessions: 100, Kilobytes: 10}}
+// options say what is measured.
+type options struct {
+	during              time.Duration
+	turns               int
+	sessions, kilobytes measure.Numbers
+	alone               bool
+	profile             string
+}
 
-func run(ctx context.Context, during time.Duration, profile string) error {
+// usual are the loads that are measured if none are asked for.
+var usual = []measure.Shape{{Sessions: 1, Kilobytes: 10}, {Sessions: 20, Kilobytes: 1}, {Sessions: 20, Kilobytes: 10}, {Sessions: 20, Kilobytes: 100}, {Sessions: 100, Kilobytes: 10}}
+
+func (o options) loads() (shapes []measure.Shape) {
+	if len(o.sessions) == 0 {
+		return usual
+	}
+	for _, sessions := range o.sessions {
+		for _, kilobytes := range o.kilobytes {
+			shapes = append(shapes, measure.Shape{Sessions: sessions, Kilobytes: kilobytes})
+		}
+	}
+	return shapes
+}
+
+func run(ctx context.Context, o options) error {
 	dir, err := os.MkdirTemp("", "bench-submission-")
 	if err != nil {
 		return err
@@ -50,22 +77,26 @@ func run(ctx context.Context, during time.Duration, profile string) error {
 		return err
 	}
 	defer ours.Stop()
-	doors := []measure.Door{{Name: "Postrider", SMTP: measure.SMTP{Address: ours.Text("submission"), Key: key, From: "hello@acme.test"}, CPU: ours.CPU}}
-	if measure.HasPostfix() {
-		postfix, err := measure.StartPostfix(ctx, measure.Hold)
+	doors := []measure.Door{{Name: "Postrider", SMTP: measure.SMTP{Address: ours.Text("submission"), Encrypted: true, Key: key, From: "hello@acme.test"}, CPU: ours.CPU}}
+	switch {
+	case o.alone:
+	case measure.HasPostfix():
+		postfix, err := measure.StartPostfix(ctx, measure.Hold+measure.OfferTLS)
 		if err != nil {
 			return err
 		}
 		defer postfix.Stop()
-		doors = append(doors, measure.Door{Name: "Postfix", SMTP: measure.SMTP{Address: postfix.Address, From: "hello@acme.test"}, CPU: postfix.CPU})
-	} else {
+		doors = append(doors,
+			measure.Door{Name: "Postfix", SMTP: measure.SMTP{Address: postfix.Address, Encrypted: true, From: "hello@acme.test"}, CPU: postfix.CPU},
+			measure.Door{Name: "Postfix, clear", SMTP: measure.SMTP{Address: postfix.Address, From: "hello@acme.test"}, CPU: postfix.CPU})
+	default:
 		fmt.Println("Postfix is not installed (or this is not root): measured without it")
 	}
 	profiled := make(chan error, 1)
 	go func() {
-		profiled <- ours.SaveProfile(fmt.Sprintf("profile?seconds=%.0f", (5*during).Seconds()), profile)
+		profiled <- ours.SaveProfile(fmt.Sprintf("profile?seconds=%.0f", (time.Duration(len(o.loads()))*o.during).Seconds()), o.profile)
 	}()
-	if err := errors.Join(measure.CompareDoors(ctx, "submission", doors, loads, during), <-profiled); err != nil {
+	if err := errors.Join(measure.CompareDoors(ctx, "submission", doors, o.loads(), o.turns, o.during), <-profiled); err != nil {
 		return err
 	}
 	fmt.Printf("\npeak memory of Postrider: %.0f MB\n", float64(ours.PeakMemory())/1e6)
