@@ -84,8 +84,8 @@ func (a *App) noteSubmission(s submission.Submitted) {
 	if s.Recipients != 1 {
 		recipients = fmt.Sprintf("%d recipients", s.Recipients)
 	}
-	e := logs.Entry{Workspace: s.Caller.Workspace, Kind: logs.Submission, Level: logs.Info, CreatedAt: s.At, Took: s.Took, KeyID: s.Caller.KeyID, Email: string(s.Email),
-		Status: "accepted", Message: strings.TrimSpace(fmt.Sprintf("Message to %s: %s", recipients, s.Reply))}
+	e := logs.Entry{Workspace: s.Caller.Workspace, Kind: logs.Submission, Level: logs.Info, CreatedAt: s.At, Took: s.Took, KeyID: s.Caller.KeyID, Email: string(s.Receipt.ID),
+		Domain: string(s.Receipt.Domain), Tenant: s.Receipt.Tenant, Status: "accepted", Message: strings.TrimSpace(fmt.Sprintf("Message to %s: %s", recipients, s.Reply))}
 	if s.From.IsValid() {
 		e.Details.IP = s.From.String()
 	}

@@ -43,7 +43,7 @@ func (s *Logs) Get(ctx context.Context, id string, options ...CallOption) (*Logs
 type GetLogsCountsParams struct {
 	// Words of the entry: an address, a subject, a path, an id.
 	Search string
-	// 2xx, 4xx, 5xx or a code for requests; a state such as delivered for mail.
+	// 2xx, 4xx, 5xx or a code for requests; a state such as delivered for mail and requests about it.
 	Status []string
 	// api_request, smtp_submission, email, inbound, webhook, domain, auth, automation or system.
 	Kind []string
@@ -103,7 +103,7 @@ type ListLogsParams struct {
 	Order string
 	// Words of the entry: an address, a subject, a path, an id.
 	Search string
-	// 2xx, 4xx, 5xx or a code for requests; a state such as delivered for mail.
+	// 2xx, 4xx, 5xx or a code for requests; a state such as delivered for mail and requests about it.
 	Status []string
 	// api_request, smtp_submission, email, inbound, webhook, domain, auth, automation or system.
 	Kind []string

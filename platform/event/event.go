@@ -61,6 +61,17 @@ func PartOfSubject(tx *db.Tx, ws space.ID, subject string, recipients []string, 
 	return selectSubject(tx, ws, subject, recipients, part, limit, offset)
 }
 
+// Owner is whose a subject is.
+type Owner struct {
+	Workspace space.ID
+	Subject   string
+	Domain    string
+	Tenant    string
+}
+
+// OwnersOf returns whose the subjects are, those of which an event is known.
+func OwnersOf(tx *db.Tx, subjects []string) ([]Owner, error) { return selectOwners(tx, subjects) }
+
 // Told tells whether an event of a type is known about one recipient of a subject.
 func Told(tx *db.Tx, ws space.ID, subject, recipient, kind string) (bool, error) {
 	return hasOfType(tx, ws, subject, recipient, kind)

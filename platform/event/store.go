@@ -45,6 +45,15 @@ func selectSubject(tx *db.Tx, ws space.ID, subject string, recipients []string, 
 		LIMIT $5 OFFSET $6`, args...)
 }
 
+func selectOwners(tx *db.Tx, subjects []string) ([]Owner, error) {
+	return db.All(tx, func(s db.Scanner) (o Owner, err error) {
+		err = s.Scan(&o.Workspace, &o.Subject, db.Text(&o.Domain), db.Text(&o.Tenant))
+		return o, err
+	}, `
+		SELECT DISTINCT workspace_id, subject_id, domain_id, tenant_id FROM event
+		WHERE subject_id {in $1}`, subjects)
+}
+
 func selectSeq(tx *db.Tx, ws space.ID, subject, id string) (int64, error) {
 	return db.One(tx, db.Value[int64], `
 		SELECT seq FROM event

@@ -39,6 +39,10 @@ type Receipt struct {
 	CreatedAt   time.Time `json:"created_at"`
 	ScheduledAt time.Time `json:"scheduled_at"`
 
+	// Domain and Tenant are whose mail it is. A receipt that is given once more has forgotten them.
+	Domain domain.ID `json:"-"`
+	Tenant string    `json:"-"`
+
 	quota plan.Quota
 }
 
@@ -117,12 +121,14 @@ type acceptance struct {
 	posted      *readyMade // nil if we shall make the message
 	recipients  []Recipient
 	attachments []Attachment
+	words       []string // by which it is found
 	event       event.Event
 	items       []queue.Item
 }
 
 func (a acceptance) receipt(quota plan.Quota) Receipt {
-	return Receipt{quota: quota, ID: a.email.ID, Status: a.email.Status, MessageID: a.email.MessageID, CreatedAt: a.email.CreatedAt, ScheduledAt: a.email.ScheduledAt}
+	return Receipt{ID: a.email.ID, Status: a.email.Status, MessageID: a.email.MessageID, CreatedAt: a.email.CreatedAt, ScheduledAt: a.email.ScheduledAt,
+		Domain: a.email.Domain, Tenant: a.email.Tenant, quota: quota}
 }
 
 // prepare makes the rows outside the transaction, large contents already stored.
@@ -174,6 +180,7 @@ func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from 
 		kind = "email.scheduled"
 	}
 	a.event = s.newEvent(&a.email, a.content.Headers, kind, "", now, extras{})
+	a.words = wordsOf(a.email)
 	return a, nil
 }
 

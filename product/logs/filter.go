@@ -22,7 +22,7 @@ const (
 // filter says which entries are meant.
 type filter struct {
 	Search string    `query:"search" doc:"Words of the entry: an address, a subject, a path, an id." example:"ann@example.net"`
-	Status []string  `query:"status" doc:"2xx, 4xx, 5xx or a code for requests; a state such as delivered for mail." example:"4xx"`
+	Status []string  `query:"status" doc:"2xx, 4xx, 5xx or a code for requests; a state such as delivered for mail and requests about it." example:"4xx"`
 	Kind   []string  `query:"kind" doc:"api_request, smtp_submission, email, inbound, webhook, domain, auth, automation or system." example:"api_request"`
 	Level  []string  `query:"level" doc:"info, warning or error." example:"warning"`
 	Method []string  `query:"method" doc:"Methods of requests." example:"POST"`
@@ -122,6 +122,11 @@ func (q *filter) onlyRare() bool {
 	return every(q.Kind, func(kind string) bool {
 		return !slices.Contains([]Kind{Request, Submission, Email, Webhook}, Kind(kind))
 	})
+}
+
+// asksForRequests tells that entries may be found which tell of mail beside the entry that it has.
+func (q *filter) asksForRequests() bool {
+	return len(q.Kind) == 0 || slices.Contains(q.Kind, string(Request)) || slices.Contains(q.Kind, string(Submission))
 }
 
 func every(values []string, holds func(string) bool) bool {

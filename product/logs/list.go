@@ -32,12 +32,16 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery
 		return page, err
 	}
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
-		part, err := q.Newest(func(id string) (time.Time, error) {
-			e, err := s.find(tx, caller, id)
-			return e.CreatedAt, err
+		var row Entry
+		part, err := q.Newest(func(id string) (at time.Time, err error) {
+			row, err = s.find(tx, caller, id)
+			return row.CreatedAt, err
 		})
 		if err != nil {
 			return err
+		}
+		if row.ID != "" { // the id of a mail stands for its entry, which may have another
+			part.Beyond = []any{row.CreatedAt, string(row.ID)}
 		}
 		chosen, err := newSelection(tx, caller.Workspace, q.filter, part)
 		if err != nil {

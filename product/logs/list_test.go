@@ -210,6 +210,55 @@ func TestCustomersAndKeysOfDomainsSeeTheirOwn(t *testing.T) {
 	})
 }
 
+func TestRequestsAreFoundByWhatIsKnownOfTheirMail(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		customer := in.Call(http.MethodPost, "/managed-tenants", fields{"external_id": "shop", "name": "Shop"}).Text("id")
+		theirs := in.Call(http.MethodPost, "/managed-tenants/"+customer+"/domains", fields{"domain": "shop.test"}).Text("id")
+		if err := in.Sandbox.Publish(context.Background(), "shop.test"); err != nil {
+			t.Fatal(err)
+		}
+		in.Call(http.MethodPost, "/domains/"+theirs+"/verify", nil)
+		settle(t, in)
+		in.Clock.Advance(time.Minute)
+		since := "&since=" + in.Clock.Now().Format(time.RFC3339Nano)
+		order := in.Call(http.MethodPost, "/emails", fields{"from": "shop@shop.test", "to": "bob@example.net", "subject": "Order", "text": "x"}).Text("id")
+		in.Send("bounce@example.net")
+		in.Call(http.MethodPost, "/emails", fields{})
+		in.Deliver()
+		in.Call(http.MethodGet, "/emails/"+order, nil)
+		settle(t, in)
+		about := "GET /emails/" + order + " 200; POST /emails 202"
+		for query, want := range map[string]string{
+			"kind=api_request&domain_id=" + theirs: about, "kind=api_request&managed_tenant_id=" + customer: about, "kind=api_request&status=delivered": about,
+			"kind=api_request&status=bounced": "POST /emails 202", "kind=api_request&status=bounced,400": "POST /emails 400; POST /emails 202",
+			"kind=email&status=delivered": "Order to bob@example.net", "status=delivered&search=bob": "Order to bob@example.net; POST /emails 202", "kind=api_request&status=queued": "",
+			"kind=api_request&domain_id=" + in.DomainID: "POST /emails 202",
+		} {
+			found := list(t, in, query+since)
+			if got := messages(found); got != want {
+				t.Errorf("%s: %q, want %q", query, got, want)
+			}
+			for _, group := range []string{"status", "hour"} {
+				if total := in.Call(http.MethodGet, "/logs/_counts?group_by="+group+"&"+query+since, nil).Text("total"); total != fmt.Sprint(len(found)) {
+					t.Errorf("%s: by %s %s are counted, %d found", query, group, total, len(found))
+				}
+			}
+		}
+		_, key, err := in.App.Keys.Create(context.Background(), apikey.NewKey{Workspace: in.Workspace, Name: "own", Preset: apikey.FullAccess, DomainIDs: []string{theirs}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := rows(in.CallAs(key, http.MethodGet, "/logs?kind=api_request"+since, nil, nil), "data")
+		if messages(found) != about {
+			t.Fatalf("a key of the domain sees %q", messages(found))
+		}
+		if answer := in.CallAs(key, http.MethodGet, fmt.Sprintf("/logs/%v", found[1]["id"]), nil, nil); answer.Status != 200 || answer.Text("status") != "delivered" {
+			t.Errorf("a key of the domain is answered with %s", answer.Raw)
+		}
+	})
+}
+
 func TestErasedPersonLeavesTheTape(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

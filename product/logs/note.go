@@ -8,6 +8,7 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
+	"postrider/platform/event"
 	"postrider/platform/space"
 	"postrider/world"
 )
@@ -19,8 +20,8 @@ const (
 	maxNotedBytes = 16 << 20
 	// writeEvery is how long an entry waits at least: one transaction for many costs the requests next to nothing.
 	writeEvery = 250 * time.Millisecond
-	// writeBatch bounds a transaction.
-	writeBatch = 500
+	// writeBatch bounds a transaction, for whose end mail that comes in waits on the embedded engine.
+	writeBatch = 96
 )
 
 // note is an entry that has still to be made: whoever notes it has no time for that.
@@ -127,11 +128,40 @@ func (s *Service) write(ctx context.Context) (more bool, err error) {
 	if len(s.pending) == 0 {
 		return false, nil
 	}
+	if err := s.assign(ctx, s.pending); err != nil {
+		return false, fmt.Errorf("find whose mail %d log entries are about: %w", len(s.pending), err)
+	}
 	if err := s.db.Write(ctx, func(tx *db.Tx) error { return insertEntries(tx, s.pending) }); err != nil {
 		return false, fmt.Errorf("write %d log entries: %w", len(s.pending), err)
 	}
 	s.pending = s.pending[:0]
 	return len(s.noted) > 0, nil
+}
+
+// assign gives entries about mail its domain and its managed customer, by which they are looked for. They come before the entry of the
+// mail, but after its first event, which is looked for here and not by the writer that everybody else waits for.
+func (s *Service) assign(ctx context.Context, entries []Entry) error {
+	about := map[mailKey][]*Entry{}
+	var mails []string
+	for i := range entries {
+		if e := &entries[i]; e.Email != "" && e.Domain == "" {
+			mail := mailKey{e.Workspace, e.Email}
+			about[mail] = append(about[mail], e)
+			mails = append(mails, e.Email)
+		}
+	}
+	if len(mails) == 0 {
+		return nil
+	}
+	return s.db.Glance(ctx, func(tx *db.Tx) error {
+		owners, err := event.OwnersOf(tx, mails)
+		for _, owner := range owners {
+			for _, e := range about[mailKey{owner.Workspace, owner.Subject}] {
+				e.Domain, e.Tenant = owner.Domain, owner.Tenant
+			}
+		}
+		return err
+	})
 }
 
 // confess adds an entry to the tape of each workspace that entries of were lost.

@@ -157,6 +157,11 @@ func TestMailThatTookLongToComeStandsWhereItWasThere(t *testing.T) {
 		if got := messages(list(t, in, "kind=email")); got != "Slow to ann@example.net; Hello to bob@example.net" {
 			t.Errorf("newest first the tape says %q", got)
 		}
+		for query, want := range map[string]string{"after": "Hello to bob@example.net", "before": "", "order=asc&before": "Hello to bob@example.net", "search=example&after": "Hello to bob@example.net"} {
+			if got := messages(list(t, in, fmt.Sprintf("kind=email&%s=%v", query, found[0]["email_id"]))); got != want {
+				t.Errorf("%s its mail the tape says %q, want %q", query, got, want)
+			}
+		}
 		in.Deliver()
 		settle(t, in)
 		if entry := get(t, in, found[0]["email_id"]); entry.Text("status") != "delivered" || entry.Text("id") != found[0]["id"] {

@@ -147,7 +147,7 @@ func newSelection(tx *db.Tx, ws space.ID, q filter, part db.Keyset) (*selection,
 			s.add(f.column+" {in ?}", f.values)
 		}
 	}
-	s.statuses(q.Status)
+	s.statuses(q)
 	// Engines use an index of a part of the table only for a question that names the part.
 	if q.onlyTrouble() {
 		s.add("level <> 'info'")
@@ -176,14 +176,14 @@ func (s *selection) keepTo(part db.Keyset, columns ...string) {
 	s.where, s.args, s.order = []string{condition}, args, part.Order(columns...)
 }
 
-// statuses adds alternatives: classes and codes of answers, and states.
-func (s *selection) statuses(asked []string) {
-	if len(asked) == 0 {
+// statuses adds alternatives: classes and codes of answers, and states. Requests stand as the mail does that they are about.
+func (s *selection) statuses(q filter) {
+	if len(q.Status) == 0 {
 		return
 	}
 	var parts []string
 	var states []string
-	for _, status := range asked {
+	for _, status := range q.Status {
 		if low, high, ok := codesOf(status); ok {
 			s.args = append(s.args, low, high)
 			parts = append(parts, fmt.Sprintf("response_status BETWEEN $%d AND $%d", len(s.args)-1, len(s.args)))
@@ -193,7 +193,12 @@ func (s *selection) statuses(asked []string) {
 	}
 	if len(states) > 0 {
 		s.args = append(s.args, states)
-		parts = append(parts, fmt.Sprintf("status {in $%d}", len(s.args)))
+		parts = append(parts, fmt.Sprintf("log_entry.status {in $%d}", len(s.args)))
+	}
+	if len(states) > 0 && q.asksForRequests() {
+		parts = append(parts, fmt.Sprintf(`log_entry.email_id IS NOT NULL AND log_entry.kind <> 'email' AND EXISTS (
+			SELECT 1 FROM log_entry AS mail
+			WHERE mail.workspace_id = $1 AND mail.email_id = log_entry.email_id AND mail.kind = 'email' AND mail.status {in $%d})`, len(s.args)))
 	}
 	s.where = append(s.where, "("+strings.Join(parts, " OR ")+")")
 }

@@ -9,14 +9,14 @@ import (
 	"postrider/product/email"
 )
 
-// Submitted is a message that was handed in, and what was said to it. Email is empty if it was refused.
+// Submitted is a message that was handed in, and what was said to it. Its receipt is empty if it was refused.
 type Submitted struct {
 	At         time.Time
 	Took       time.Duration
 	Caller     api.Principal
 	From       netip.Addr
 	Recipients int
-	Email      email.ID
+	Receipt    email.Receipt
 	Reply      *smtp.Reply
 }
 

@@ -117,7 +117,7 @@ func (s *session) Data(ctx context.Context, r io.Reader) *smtp.Reply {
 		reply = s.service.replyTo(err)
 	}
 	s.service.observe(Submitted{At: started, Took: s.service.world.Clock.Now().Sub(started), Caller: s.caller, From: s.from, Recipients: len(s.recipients),
-		Email: receipt.ID, Reply: reply})
+		Receipt: receipt, Reply: reply})
 	return reply
 }
 
