@@ -15,16 +15,21 @@ type ftsRow struct {
 
 // ftsText is what FTS5 is given to index: the words, and last the one that tells whose they are.
 func (doc Document) ftsText() string {
-	return strings.Join(append(slices.Clone(doc.Words), spaceWord(doc.Space)), " ")
+	return strings.Join(doc.Words, " ") + " " + spaceWord(doc.Space)
 }
 
-// insertFTSRows adds rows whose numbers are free and returns how many they were.
+// insertFTSRows adds rows whose numbers are free and returns how many they were. They come one by one: a statement of many rows begins a
+// savepoint, before which the index is written out, and what was written out in pieces has to be merged.
 func insertFTSRows(tx *Tx, index string, rows []ftsRow) (int64, error) {
-	values := make([]any, 0, 3*len(rows))
+	var added int64
 	for _, r := range rows {
-		values = append(values, r.number, r.doc.ftsText(), r.doc.ID)
+		n, err := tx.Exec(`INSERT OR IGNORE INTO `+index+` (rowid, words, id) VALUES ($1, $2, $3)`, r.number, r.doc.ftsText(), r.doc.ID)
+		if err != nil {
+			return added, err
+		}
+		added += n
 	}
-	return tx.InsertRows(`INSERT OR IGNORE INTO `+index+` (rowid, words, id)`, 3, values, ``)
+	return added, nil
 }
 
 // placeFTSRows adds those of some rows whose numbers belong to others, which came in the same microsecond but in an earlier

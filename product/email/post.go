@@ -140,8 +140,8 @@ func (s *Service) keepPosted(ctx context.Context, h *postedHeader, host string, 
 
 // keep stores the message that begins with head and goes on with body: with its row if it is small, else in the blob store.
 func (s *Service) keep(ctx context.Context, made *readyMade, head []byte, body io.Reader) error {
-	raw := head
-	if _, err := io.CopyN((*appender)(&raw), body, max(0, inlineMessage+1-int64(len(raw)))); err != nil && !errors.Is(err, io.EOF) {
+	raw, err := fill(head, body)
+	if err != nil {
 		return err
 	}
 	if len(raw) <= inlineMessage {
@@ -159,18 +159,32 @@ func (s *Service) keep(ctx context.Context, made *readyMade, head []byte, body i
 	return nil
 }
 
-// appender is a slice that grows as it is written to: small messages stay small, and others get all the room they may have at
-// once, because many are on their way at a time and every step would be left to the collector.
-type appender []byte
+const (
+	firstRoom    = 4 << 10
+	smallMessage = 24 << 10
+)
 
-const smallMessage = 24 << 10
-
-func (a *appender) Write(p []byte) (int, error) {
-	if need := len(*a) + len(p); need > cap(*a) && need > smallMessage {
-		*a = append(make([]byte, 0, max(need, inlineMessage+1)), *a...)
+// fill appends what r holds, until it is more than a row may have. Small messages stay small, and others get all the room they may have
+// at once, because many are on their way at a time and every step would be left to the collector.
+func fill(raw []byte, r io.Reader) ([]byte, error) {
+	for len(raw) <= inlineMessage {
+		if len(raw) == cap(raw) {
+			room := inlineMessage + 1
+			if len(raw) < smallMessage {
+				room = min(max(firstRoom, 2*len(raw)), smallMessage)
+			}
+			raw = append(make([]byte, 0, room), raw...)
+		}
+		n, err := r.Read(raw[len(raw):cap(raw)])
+		raw = raw[:len(raw)+n]
+		if errors.Is(err, io.EOF) {
+			return raw, nil
+		}
+		if err != nil {
+			return raw, err
+		}
 	}
-	*a = append(*a, p...)
-	return len(p), nil
+	return raw, nil
 }
 
 // inspection is what was found in a message that came ready made.

@@ -19,6 +19,7 @@ const (
 )
 
 // searchText is what a search looks through: lower case, because the engines disagree about the case of other letters.
+// The order is relied on by senderInSearch.
 func searchText(e Email) string {
 	parts := append([]string{string(e.ID)}, textsOf(e)...)
 	return strings.ToLower(strings.Join(parts, "\n"))
@@ -72,7 +73,7 @@ func wordsAsked(text string) []string {
 func indexEmails(tx *db.Tx, all []acceptance) error {
 	docs := make([]db.Document, len(all))
 	for i, a := range all {
-		docs[i] = db.Document{Space: string(a.email.Workspace), ID: string(a.email.ID), At: a.email.CreatedAt, Words: wordsOf(a.email)}
+		docs[i] = db.Document{Space: string(a.email.Workspace), ID: string(a.email.ID), At: a.email.CreatedAt, Words: a.words}
 	}
 	return tx.IndexWords("email_search", docs...)
 }
