@@ -96,12 +96,32 @@ func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.
 			return err
 		}
 		emails, err := selectPage(tx, ws, q, part)
-		rows := make([]Row, len(emails))
-		for i, e := range emails {
-			rows[i] = newRow(e)
+		if err != nil {
+			return err
 		}
+		rows, err := rowsOf(tx, ws, emails)
 		page = api.NewPlacedPage(rows, q.PageQuery, Row.place)
 		return err
 	})
 	return page, err
+}
+
+// rowsOf makes rows of emails. Only those that were put off wait for another attempt; most pages have none.
+func rowsOf(tx *db.Tx, ws space.ID, emails []Email) ([]Row, error) {
+	rows := make([]Row, len(emails))
+	var waiting []ID
+	for i, e := range emails {
+		rows[i] = newRow(e)
+		if e.Delayed && !e.Status.Terminal() {
+			waiting = append(waiting, e.ID)
+		}
+	}
+	if len(waiting) == 0 {
+		return rows, nil
+	}
+	next, err := selectNextAttempts(tx, ws, waiting)
+	for i := range rows {
+		rows[i].NextAttempt = api.Time(next[rows[i].ID])
+	}
+	return rows, err
 }

@@ -259,6 +259,37 @@ func TestFiltersFindWhatTheySay(t *testing.T) {
 	})
 }
 
+func TestASenderIsFoundInAnyCaseOfAnyLetters(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		accepted(t, in, fields{"subject": "ÄRZTE und Öl", "from": "ÜNAL Straße <hello@acme.test>"})
+		accepted(t, in, fields{"subject": "ünal writes", "from": `"Ann, 100%" <ann@acme.test>`, "to": "Ünal <bob@example.net>"})
+		for text, want := range map[string]string{"ünal": "ÄRZTE und Öl", "ÜNAL straße": "ÄRZTE und Öl", "Ärzte": "", "100%": "ünal writes", "bob": ""} {
+			if got := subjects(t, in, "from", text); got != want {
+				t.Errorf("%s finds %q, want %q", text, got, want)
+			}
+		}
+	})
+}
+
+func TestRowsTellWhenTheNextAttemptIs(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		waiting := in.Send("ann@example.net", "deferred+1@example.net", "deferred+2@example.net")
+		in.Send("ann@example.net")
+		in.Deliver()
+		want := in.Email(waiting).Body["next_attempt_at"]
+		if want == nil {
+			t.Fatalf("nothing waits: %s", in.Email(waiting).Raw)
+		}
+		for _, row := range rows(list(in)) {
+			if row["id"] == waiting && row["next_attempt_at"] != want || row["id"] != waiting && row["next_attempt_at"] != nil {
+				t.Errorf("%s is tried next at %v; the record of the one that waits says %v", row["id"], row["next_attempt_at"], want)
+			}
+		}
+	})
+}
+
 func TestADomainIsFoundAsPeopleWriteIt(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

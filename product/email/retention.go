@@ -66,22 +66,22 @@ func sweepContents(tx *db.Tx, ws space.ID, before time.Time) (more bool, err err
 	if err != nil {
 		return false, err
 	}
-	over, open := late, []ID(nil)
+	over, waiting := late, []ID(nil)
 	for _, e := range old {
 		if e.status.Terminal() {
 			over = append(over, e.id)
 		} else {
-			open = append(open, e.id)
+			waiting = append(waiting, e.id)
 		}
 	}
 	if err := removeContents(tx, ws, over); err != nil {
 		return false, err
 	}
-	if err := insertUnswept(tx, ws, open); err != nil {
+	if err := insertUnswept(tx, ws, waiting); err != nil {
 		return false, err
 	}
 	if len(old) > 0 {
 		err = upsertSwept(tx, ws, old[len(old)-1].createdAt)
 	}
-	return len(old) == sweepBatch, err
+	return len(late) == sweepBatch || len(old) >= sweepBatch, err // the emails of one moment come together, so there may be more
 }

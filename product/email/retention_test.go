@@ -72,3 +72,64 @@ func TestWhatEmailsSayIsForgottenAfterTheTimeOfThePlan(t *testing.T) {
 		}
 	})
 }
+
+// sendTogether sends a batch of the workspace that has the key, all with the same changes, and returns their ids.
+func sendTogether(t *testing.T, in *apptest.Installation, key string, n int, changes fields) []string {
+	t.Helper()
+	body := make([]fields, n)
+	for i := range body {
+		body[i] = letter(changes)
+		body[i]["from"] = "hello@free.test"
+	}
+	answer := in.CallAs(key, http.MethodPost, "/emails/batch", body, nil)
+	if answer.Status != http.StatusAccepted {
+		t.Fatalf("%d %s", answer.Status, answer.Raw)
+	}
+	return column(rows(answer), "id")
+}
+
+// inDays is a time to send at.
+func inDays(in *apptest.Installation, days int) string {
+	return in.Clock.Now().Add(time.Duration(days) * 24 * time.Hour).UTC().Format(time.RFC3339)
+}
+
+func TestAllThatWerePassedOverAreForgottenOnceTheyAreSent(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		_, key := free(t, in, 0)
+		var ids []string
+		for range 3 { // more than one transaction looks at
+			ids = append(ids, sendTogether(t, in, key, 70, fields{"scheduled_at": inDays(in, 10)})...)
+		}
+		in.Clock.Advance(8 * 24 * time.Hour)
+		in.Finish(in.App.Emails.SweepContents)
+		in.Clock.Advance(3 * 24 * time.Hour)
+		in.Deliver()
+		in.Finish(in.App.Emails.SweepContents)
+		for _, id := range []string{ids[0], ids[len(ids)-1]} {
+			if got := in.CallAs(key, http.MethodGet, "/emails/"+id, nil, nil); got.Text("status") != "delivered" || got.Body["text"] != nil {
+				t.Errorf("it is still there: %s", got.Raw)
+			}
+		}
+	})
+}
+
+func TestEmailsThatAreStillToBeSentDoNotHoldUpThoseThatWere(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		_, key := free(t, in, 0)
+		for range 2 { // as many as one transaction looks at
+			sendTogether(t, in, key, 100, fields{"scheduled_at": inDays(in, 29)})
+		}
+		in.Clock.Advance(time.Minute)
+		ended := sendTogether(t, in, key, 1, fields{"scheduled_at": inDays(in, 10)})[0]
+		in.Clock.Advance(8 * 24 * time.Hour)
+		in.Finish(in.App.Emails.SweepContents)
+		in.Clock.Advance(3 * 24 * time.Hour)
+		in.Deliver()
+		in.Finish(in.App.Emails.SweepContents)
+		if got := in.CallAs(key, http.MethodGet, "/emails/"+ended, nil, nil); got.Text("status") != "delivered" || got.Body["text"] != nil {
+			t.Errorf("it is still there: %s", got.Raw)
+		}
+	})
+}

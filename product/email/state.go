@@ -38,10 +38,11 @@ var transitions = map[State][]State{
 // CanBecome tells whether a recipient may go from s to next.
 func (s State) CanBecome(next State) bool { return slices.Contains(transitions[s], next) }
 
+// openStates are those in which SMTP work is left.
+var openStates = []State{Scheduled, Queued, Sending, Accepted}
+
 // Terminal tells whether no SMTP work is left.
-func (s State) Terminal() bool {
-	return !slices.Contains([]State{Scheduled, Queued, Sending, Accepted}, s)
-}
+func (s State) Terminal() bool { return !slices.Contains(openStates, s) }
 
 // States are all states, for filters and checks.
 var States = []State{Scheduled, Queued, Sending, Accepted, Sent, Delivered, Opened, Clicked, Bounced, Complained, Failed, Suppressed, Cancelled}

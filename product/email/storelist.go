@@ -30,6 +30,10 @@ func (p *pageQuery) add(condition string, value any) {
 	p.where = append(p.where, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(p.args))))
 }
 
+// senderInSearch is the sender as searchText wrote it, after an id of 36 characters and the subject: LOWER knows other letters than
+// those of ASCII only on some databases.
+const senderInSearch = `SUBSTR(search, 36 + 1 + LENGTH(subject) + 1 + 1, LENGTH(sender))`
+
 // filter adds the filters of a list. The word index narrows them down to few emails, and the conditions say exactly which are
 // meant: the index knows nothing of the order of words.
 func (p *pageQuery) filter(q listQuery) {
@@ -53,7 +57,7 @@ func (p *pageQuery) filter(q listQuery) {
 	p.contains(`EXISTS (
 		SELECT 1 FROM email_recipient
 		WHERE email_recipient.email_id = email.id AND LOWER(address) LIKE ? ESCAPE '\')`, q.To)
-	p.contains(`LOWER(sender) LIKE ? ESCAPE '\'`, q.From)
+	p.contains(senderInSearch+` LIKE ? ESCAPE '\'`, q.From)
 	p.tagged(q.Tag)
 	p.among("template_id", q.Template, wordOfTemplate)
 	p.among("email.broadcast_id", q.Broadcast, nil)
@@ -252,6 +256,22 @@ func (p *pageQuery) wholeOrBegun(tx *db.Tx, ws space.ID, words []string) (db.Cho
 		return db.Choice{Begun: words}, err
 	}
 	return db.Choice{Whole: words}, err
+}
+
+// selectNextAttempts returns when emails are tried next, those that wait for another attempt.
+func selectNextAttempts(tx *db.Tx, ws space.ID, emails []ID) (map[ID]time.Time, error) {
+	next := make(map[ID]time.Time, len(emails))
+	_, err := db.All(tx, func(s db.Scanner) (none struct{}, err error) {
+		var id ID
+		var at time.Time
+		err = s.Scan(&id, db.Time(&at))
+		next[id] = at
+		return none, err
+	}, `
+		SELECT email_id, MIN(next_attempt_at) FROM email_recipient
+		WHERE workspace_id = $1 AND email_id {in $2} AND next_attempt_at IS NOT NULL
+		GROUP BY email_id`, ws, emails)
+	return next, err
 }
 
 func selectByMessageID(tx *db.Tx, ws space.ID, id ID, messageID string) ([]Email, error) {

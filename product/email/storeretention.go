@@ -59,22 +59,12 @@ func selectOld(tx *db.Tx, ws space.ID, from, before time.Time, limit int) ([]old
 
 // selectUnswept returns emails that were passed over and have come to their end since.
 func selectUnswept(tx *db.Tx, ws space.ID, limit int) ([]ID, error) {
-	rows, err := db.All(tx, func(s db.Scanner) (e oldEmail, err error) {
-		err = s.Scan(&e.id, &e.status)
-		return e, err
-	}, `
-		SELECT email.id, email.status FROM email_unswept
+	return db.All(tx, db.Value[ID], `
+		SELECT email.id FROM email_unswept
 		JOIN email ON email.id = email_unswept.email_id
-		WHERE email_unswept.workspace_id = $1
+		WHERE email_unswept.workspace_id = $1 AND NOT email.status {in $2}
 		ORDER BY email_unswept.email_id
-		LIMIT $2`, ws, limit)
-	var ended []ID
-	for _, e := range rows {
-		if e.status.Terminal() {
-			ended = append(ended, e.id)
-		}
-	}
-	return ended, err
+		LIMIT $3`, ws, openStates, limit)
 }
 
 func insertUnswept(tx *db.Tx, ws space.ID, ids []ID) error {

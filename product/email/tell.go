@@ -92,9 +92,8 @@ func (s *Service) newEvent(e *Email, headers map[string]string, kind, recipient 
 	return s.newEventIn(statusOf[kind], e, headers, kind, recipient, at, more)
 }
 
-// newVisitEvent tells of an open or a click, which leaves the recipient in the state it is in: programs change none, and whoever has
-// clicked may open the mail again.
-func (s *Service) newVisitEvent(e *Email, headers map[string]string, kind string, r *Recipient, at time.Time, more extras) event.Event {
+// newEventWithoutChange tells of what leaves the recipient in the state it is in.
+func (s *Service) newEventWithoutChange(e *Email, headers map[string]string, kind string, r *Recipient, at time.Time, more extras) event.Event {
 	return s.newEventIn(r.State, e, headers, kind, r.Address, at, more)
 }
 

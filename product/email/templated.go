@@ -151,32 +151,56 @@ func (s *Service) handleTestSendUnsaved(ctx context.Context, caller api.Caller, 
 	return s.testSend(ctx, caller, r.Body.testSendBody, made)
 }
 
-// testSend sends the same to each recipient alone.
+// testSend sends the same to each recipient alone, and to all or none of them.
 func (s *Service) testSend(ctx context.Context, caller api.Caller, wish testSendBody, made template.Rendered) (testSendAnswer, error) {
-	if len(wish.To) < 1 || len(wish.To) > maxTestRecipients {
-		return testSendAnswer{}, api.Invalid("to", fmt.Sprintf("Must have 1 to %d recipients.", maxTestRecipients))
-	}
-	var drafts []Draft
-	var wrong api.Fields
-	for _, to := range wish.To {
-		body := sendBody{From: wish.From, To: api.Strings{to}, Subject: wish.Subject}
-		body.fill(made)
-		body.Subject = testPrefix + body.Subject
-		drafts = append(drafts, body.draft(&wrong, s.world.Clock.Now()))
-	}
-	if err := wrong.Err(); err != nil {
+	drafts, err := s.testDrafts(wish, made)
+	if err != nil {
 		return testSendAnswer{}, err
 	}
 	sender := senderOf(caller)
 	sender.Source = SourceTest
-	answer := testSendAnswer{Object: "email"}
-	for _, draft := range drafts {
-		receipt, _, err := s.Accept(ctx, sender, draft, api.Idempotency{})
+	var admitted admission
+	for i, draft := range drafts {
+		rows, err := s.admit(ctx, sender, draft)
 		if err != nil {
 			return testSendAnswer{}, err
 		}
-		answer.IDs, answer.State = append(answer.IDs, receipt.ID), receipt.Status
+		admitted.entries = append(admitted.entries, entry{index: i, rows: rows})
 	}
-	answer.ID = answer.IDs[0]
+	var stored batchAnswer
+	err = s.db.Write(ctx, func(tx *db.Tx) (err error) {
+		stored, err = s.storeAll(tx, sender, admitted, false)
+		return err
+	})
+	if err != nil {
+		return testSendAnswer{}, err
+	}
+	answer := testSendAnswer{Object: "email", ID: stored.Data[0].ID, State: stored.Data[0].State}
+	for _, receipt := range stored.Data {
+		answer.IDs = append(answer.IDs, receipt.ID)
+	}
 	return answer, nil
+}
+
+// testDrafts makes a draft for each recipient.
+func (s *Service) testDrafts(wish testSendBody, made template.Rendered) ([]Draft, error) {
+	var wrong api.Fields
+	recipients := checkList(&wrong, "to", wish.To, map[string]bool{})
+	if wrong == nil && (len(recipients) < 1 || len(recipients) > maxTestRecipients) {
+		wrong.Add("to", fmt.Sprintf("Must have 1 to %d recipients.", maxTestRecipients))
+	}
+	if err := wrong.Err(); err != nil {
+		return nil, err
+	}
+	drafts := make([]Draft, len(recipients))
+	for i, to := range recipients {
+		body := sendBody{From: wish.From, To: api.Strings{to.String()}, Subject: wish.Subject}
+		body.fill(made)
+		body.Subject = testPrefix + body.Subject
+		drafts[i] = body.draft(&wrong, s.world.Clock.Now())
+		if err := wrong.Err(); err != nil {
+			return nil, err // the others say the same
+		}
+	}
+	return drafts, nil
 }

@@ -106,3 +106,46 @@ func TestPeopleLookAtTheirTemplates(t *testing.T) {
 		refused(t, in.Call(http.MethodPost, "/templates/test-send", fields{"to": "me@acme.test", "from": "hello@acme.test", "subject": "x", "html": "{{#if}}"}), 422, "template_render_failed")
 	})
 }
+
+func TestATestIsForAFewPeopleAndEachGetsAnEmailOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := welcome(t, in)
+		ask := func(to ...string) apptest.Answer {
+			return in.Call(http.MethodPost, "/templates/"+id+"/test-send", fields{"to": to, "variables": fields{"name": "Me"}})
+		}
+		refused(t, ask("a@x.test, b@x.test, c@x.test", "d@x.test, e@x.test, f@x.test"), 400, "validation_error")
+		if wrong := problems(ask("a@x.test", "nobody")); wrong["to[1]"] == "" {
+			t.Errorf("the wrong address is not named: %v", wrong)
+		}
+		sent := ask("me@acme.test, You <you@acme.test>", "me@acme.test")
+		ids, _ := sent.Body["ids"].([]any)
+		if sent.Status != http.StatusAccepted || len(ids) != 2 {
+			t.Fatalf("%d %s", sent.Status, sent.Raw)
+		}
+		for i, want := range []string{"[me@acme.test]", "[You <you@acme.test>]"} {
+			if got := in.Email(ids[i].(string)).Text("to"); got != want {
+				t.Errorf("email %d is for %s, want %s", i, got, want)
+			}
+		}
+	})
+}
+
+func TestATestThatCannotGoToAllGoesToNobody(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		atNoon(in)
+		ws, key := free(t, in, monthly-1)
+		answer := in.CallAs(key, http.MethodPost, "/templates/test-send", fields{"to": []string{"me@free.test", "you@free.test"}, "from": "hello@free.test",
+			"subject": "Hi", "html": "<b>Hi</b>"}, nil)
+		if answer.Text("error", "code") != "monthly_quota_exceeded" {
+			t.Fatalf("%d %s", answer.Status, answer.Raw)
+		}
+		if list := in.CallAs(key, http.MethodGet, "/emails", nil, nil); len(rows(list)) != 0 {
+			t.Errorf("emails were sent although the answer is an error: %s", list.Raw)
+		}
+		if used := usedOf(t, in, ws); used.Month != monthly-1 {
+			t.Errorf("%d emails of the month are used, want %d", used.Month, monthly-1)
+		}
+	})
+}

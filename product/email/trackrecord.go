@@ -172,7 +172,8 @@ func (b *batch) visited(r *Recipient, t *tally, v *visit) bool {
 	if v.facts.Click {
 		more = extras{change: was, Click: facts}
 	}
-	b.told = append(b.told, telling{e, r.State, kind, r.Address, v.at, more}) // in the state it is in; see newVisitEvent
+	// In the state the recipient is in: programs change none, and whoever has clicked may open the mail again.
+	b.told = append(b.told, telling{e, r.State, kind, r.Address, v.at, more})
 	return true
 }
 

@@ -39,7 +39,7 @@ func (s *Service) TellUnsubscribed(tx *db.Tx, u suppression.Unsubscription) erro
 			continue
 		}
 		more := extras{change: change{ISP: r.ISP}, Unsubscribe: &unsubscribeFacts{u.Method, api.Ref(u.Topic), api.Ref(u.List), api.Ref(u.Contact)}}
-		return event.Append(tx, s.newVisitEvent(&e, headers, "email.unsubscribed", &r, tx.Now(), more))
+		return event.Append(tx, s.newEventWithoutChange(&e, headers, "email.unsubscribed", &r, tx.Now(), more))
 	}
 	return nil
 }
