@@ -39,7 +39,11 @@ func (a *App) work(ctx context.Context, w queue.Worker) {
 			if w.Gather > 0 {
 				a.rest(ctx, w, nil, w.Gather)
 			}
-			a.rest(ctx, w, news, a.untilNext(ctx, w))
+			select {
+			case <-news: // which makes it needless to look ahead
+			default:
+				a.rest(ctx, w, news, a.untilNext(ctx, w))
+			}
 		case w.Gentle:
 			a.rest(ctx, w, nil, min(a.World.Clock.Now().Sub(begun), longestLull))
 		}

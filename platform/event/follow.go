@@ -16,6 +16,9 @@ type Follower struct {
 	Name string
 	// Types are the types of events it is told of; none means all. Those who want few need not write for the rest.
 	Types []string
+	// Choose says which of some events it is to be told of, by what they say or by what the database holds; nil means all. What it leaves out
+	// may be shown to it again, by another process or after a restart, and it must leave it out again.
+	Choose func(tx *db.Tx, events []Event) ([]Event, error)
 	// Gather is how long events may be let gather before the follower is told of them: those who are in no hurry write less often.
 	Gather  time.Duration
 	Handle  func(tx *db.Tx, events []Event) error
@@ -127,7 +130,11 @@ func (f Follower) look(ctx context.Context, d *db.DB) (found look, err error) {
 			if err != nil {
 				return err
 			}
-			found.add(events, f.wanted(events), more)
+			wanted, err := f.wanted(tx, events)
+			if err != nil {
+				return err
+			}
+			found.add(events, wanted, more)
 			looking = len(events) > 0 && !found.worth()
 		}
 		if !found.worth() {
@@ -139,15 +146,18 @@ func (f Follower) look(ctx context.Context, d *db.DB) (found look, err error) {
 }
 
 // wanted leaves out what the follower has not asked for.
-func (f Follower) wanted(events []Event) []Event {
-	if len(f.Types) == 0 {
-		return events
-	}
-	var wanted []Event
-	for _, e := range events {
-		if slices.Contains(f.Types, e.Type) {
-			wanted = append(wanted, e)
+func (f Follower) wanted(tx *db.Tx, events []Event) ([]Event, error) {
+	wanted := events
+	if len(f.Types) > 0 {
+		wanted = nil
+		for _, e := range events {
+			if slices.Contains(f.Types, e.Type) {
+				wanted = append(wanted, e)
+			}
 		}
 	}
-	return wanted
+	if f.Choose == nil || len(wanted) == 0 {
+		return wanted, nil
+	}
+	return f.Choose(tx, wanted)
 }

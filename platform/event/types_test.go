@@ -3,6 +3,7 @@ package event_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"postrider/platform/db"
@@ -79,6 +80,53 @@ func TestFollowerOfSomeTypesIsToldOfThoseAndRestsOtherwise(t *testing.T) {
 		drain()
 		if waits() || len(seen) != 3 {
 			t.Errorf("waits %v, saw %v", waits(), seen)
+		}
+	})
+}
+
+func TestAFollowerIsToldOfWhatItChooses(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, testWorld(), func(t *testing.T, d *db.DB) {
+		follower := newListener("chooser", event.NewWindow())
+		follower.Choose = func(tx *db.Tx, events []event.Event) ([]event.Event, error) {
+			return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return !strings.HasSuffix(e.ID, "7") }), nil
+		}
+		add := func(from, to int) {
+			t.Helper()
+			if err := d.Write(context.Background(), func(tx *db.Tx) error {
+				for n := from; n < to; n++ {
+					if err := event.Append(tx, newEvent(n)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		behind := func() (n int64) {
+			t.Helper()
+			if err := d.Read(context.Background(), func(tx *db.Tx) (err error) { n, err = follower.Behind(tx, 5000); return err }); err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		add(1, 7)
+		writes := d.Stats().Writes
+		if waits, err := follower.Waiting(t.Context(), d); err != nil || waits || behind() != 0 {
+			t.Errorf("waits %v, %d behind (%v)", waits, behind(), err)
+		}
+		if follower.step(t, d) || d.Stats().Writes != writes {
+			t.Error("something was written for what it does not choose")
+		}
+		add(7, 30)
+		if got := behind(); got != 3 {
+			t.Errorf("%d behind, want 3", got)
+		}
+		for follower.step(t, d) {
+		}
+		if len(follower.told) != 3 || behind() != 0 {
+			t.Errorf("told of %v, %d behind", follower.told, behind())
 		}
 	})
 }

@@ -16,7 +16,7 @@ import (
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "broadcast", Gather: event.Leisurely, Handle: s.follow}}
+	return []event.Follower{{Name: "broadcast", Gather: event.Leisurely, Choose: choose, Handle: s.follow}}
 }
 
 // facts is what an event of an email says that matters here.
@@ -46,6 +46,16 @@ type visit struct {
 
 // ours begins the data of mail that is part of a broadcast; other mail has null there and need not be read.
 var ours = []byte(`"broadcast_id":"`)
+
+// mayBeOurs tells whether an event may be about mail of a broadcast. A customer's own words can look like it.
+func mayBeOurs(e event.Event) bool {
+	return strings.HasPrefix(e.Type, "email.") && bytes.Contains(e.Data, ours)
+}
+
+// choose leaves out other mail, so that nothing is written for it.
+func choose(_ *db.Tx, events []event.Event) ([]event.Event, error) {
+	return slices.DeleteFunc(slices.Clone(events), func(e event.Event) bool { return !mayBeOurs(e) }), nil
+}
 
 // follow brings the rows and the counters of broadcasts up to what happened to their mail, and ends broadcasts whose last row is
 // settled. Broadcasts are locked first and in order, as everybody does who changes their rows.
@@ -99,12 +109,12 @@ type piece struct {
 func newsOf(events []event.Event) (ids []ID, news map[string][]piece) {
 	news = map[string][]piece{}
 	for _, e := range events {
-		if !strings.HasPrefix(e.Type, "email.") || !bytes.Contains(e.Data, ours) {
+		if !mayBeOurs(e) {
 			continue
 		}
 		var f facts
 		if err := json.Unmarshal(e.Data, &f); err != nil || f.Broadcast == "" {
-			continue // a customer's own words only look like it
+			continue
 		}
 		news[e.Subject] = append(news[e.Subject], piece{e, f})
 		if !slices.Contains(ids, f.Broadcast) {

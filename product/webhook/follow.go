@@ -2,6 +2,7 @@ package webhook
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"postrider/platform/db"
@@ -13,7 +14,35 @@ import (
 
 // Followers returns what reads the record of events.
 func (s *Service) Followers() []event.Follower {
-	return []event.Follower{{Name: "webhooks", Gather: event.Promptly, Handle: s.follow}}
+	return []event.Follower{{Name: "webhooks", Gather: event.Promptly, Choose: s.choose, Handle: s.follow}}
+}
+
+// choose leaves out events of workspaces without endpoints, about which there is nothing to write. An endpoint that is disabled counts: if
+// it is enabled later, what it missed must have been passed for good. One that is made later does not hear of what was before.
+func (s *Service) choose(tx *db.Tx, events []event.Event) ([]event.Event, error) {
+	have, err := selectWorkspaces(tx, s.workspacesOf(events))
+	if err != nil || len(have) == 0 {
+		return nil, err
+	}
+	var chosen []event.Event
+	for _, e := range events {
+		if slices.Contains(have, e.Workspace) {
+			chosen = append(chosen, e)
+		}
+	}
+	return chosen, nil
+}
+
+// workspacesOf returns where the events happened of which endpoints can be told.
+func (s *Service) workspacesOf(events []event.Event) (workspaces []space.ID) {
+	seen := map[space.ID]bool{}
+	for _, e := range events {
+		if _, known := s.catalogue.byType[e.Type]; known && !seen[e.Workspace] {
+			seen[e.Workspace] = true
+			workspaces = append(workspaces, e.Workspace)
+		}
+	}
+	return workspaces
 }
 
 // follow writes a delivery for each event and each endpoint that wants it, and makes these endpoints due.
@@ -49,14 +78,7 @@ func awaken(tx *db.Tx, ids []ID) error {
 
 // listening locks and returns the enabled endpoints of the workspaces that the events happened in.
 func (s *Service) listening(tx *db.Tx, events []event.Event) (map[space.ID][]*Endpoint, error) {
-	var workspaces []space.ID
-	seen := map[space.ID]bool{}
-	for _, e := range events {
-		if _, known := s.catalogue.byType[e.Type]; known && !seen[e.Workspace] {
-			seen[e.Workspace] = true
-			workspaces = append(workspaces, e.Workspace)
-		}
-	}
+	workspaces := s.workspacesOf(events)
 	if len(workspaces) == 0 {
 		return nil, nil
 	}

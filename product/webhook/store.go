@@ -79,6 +79,16 @@ func lockEndpoints(tx *db.Tx, ids []ID) ([]endpointRow, error) {
 		{for_update}`, ids)
 }
 
+// selectWorkspaces returns those of some workspaces that have endpoints, enabled or not.
+func selectWorkspaces(tx *db.Tx, workspaces []space.ID) ([]space.ID, error) {
+	if len(workspaces) == 0 {
+		return nil, nil
+	}
+	return db.All(tx, db.Value[space.ID], `
+		SELECT DISTINCT workspace_id FROM webhook
+		WHERE workspace_id {in $1}`, workspaces)
+}
+
 // lockListening serves the follower, which works across workspaces.
 func lockListening(tx *db.Tx, workspaces []space.ID) ([]endpointRow, error) {
 	return db.All(tx, scanEndpoint, `
