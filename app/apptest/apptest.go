@@ -14,6 +14,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -81,6 +82,20 @@ func (c *Clock) After(d time.Duration) (<-chan time.Time, func()) {
 	return fired, sync.OnceFunc(func() { close(stop) })
 }
 
+// ahead is how far the clocks of all installations are ahead of the machine's: POSTRIDER_TEST_AHEAD=23h runs the tests as they would run at
+// another time of the day or of the month. What fails only there is wrong all the same.
+func ahead(t *testing.T) time.Duration {
+	text := os.Getenv("POSTRIDER_TEST_AHEAD")
+	if text == "" {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatalf("POSTRIDER_TEST_AHEAD: %s", err)
+	}
+	return d
+}
+
 // Installation is a whole Postrider for one test.
 type Installation struct {
 	t       *testing.T
@@ -114,7 +129,7 @@ func Each(t *testing.T, test func(t *testing.T, in *Installation), options ...fu
 func New(t *testing.T, engine string, options ...func(*app.Settings)) *Installation {
 	t.Helper()
 	ctx := context.Background()
-	in := &Installation{t: t, Clock: &Clock{}, owners: map[space.ID]string{}, Keys: seal.NewKeyring(bytes.Repeat([]byte("test"), 8))}
+	in := &Installation{t: t, Clock: &Clock{offset: ahead(t)}, owners: map[space.ID]string{}, Keys: seal.NewKeyring(bytes.Repeat([]byte("test"), 8))}
 	w := world.New(slog.New(slog.NewTextHandler(io.Discard, nil)))
 	w.Clock = in.Clock
 	d := dbtest.Open(t, w, engine)
