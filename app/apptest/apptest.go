@@ -148,6 +148,9 @@ func New(t *testing.T, engine string, options ...func(*app.Settings)) *Installat
 	for _, option := range options {
 		option(&settings)
 	}
+	if settings.Checks.Clock { // it is compared with that of the database, which nobody moves
+		in.Clock.Advance(-ahead(t))
+	}
 	in.App = app.Assemble(w, d, blobs, in.Keys, settings)
 	in.must(in.Sandbox.Attach(sandbox.Product{RecordsOf: in.App.SandboxRecords}))
 	in.Workspace, in.Key = in.NewWorkspace(plan.Unlimited)
