@@ -92,6 +92,9 @@ const (
 	Viewer    Role = "viewer"
 )
 
+// Managers are the roles that decide who and what gets into a workspace: its members, keys, secrets and connections.
+var Managers = []Role{Owner, Admin}
+
 // Bucket names a rate limit.
 type Bucket string
 

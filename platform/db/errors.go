@@ -28,6 +28,14 @@ var (
 	ErrConflict = errors.New("transaction conflict")
 )
 
+// OrMissing puts what a caller calls a row that is not there in the place of ErrNotFound; other errors stay.
+func OrMissing(err, missing error) error {
+	if errors.Is(err, ErrNotFound) {
+		return missing
+	}
+	return err
+}
+
 // classify adds the class of an engine's error, and the statement it came from.
 func classify(err error, query string) error {
 	if err == nil {

@@ -155,10 +155,7 @@ func (s *Service) openInvitation(tx *db.Tx, token string) (Invitation, error) {
 		return Invitation{}, err
 	}
 	invitation, err := selectInvitation(tx, string(id))
-	if errors.Is(err, db.ErrNotFound) {
-		return Invitation{}, errLinkUsed
-	}
-	return invitation, err
+	return invitation, db.OrMissing(err, errLinkUsed)
 }
 
 // AcceptInvitation lets the caller join the workspace of an invitation to their own address, and moves their session there. It

@@ -90,23 +90,20 @@ func findMember(tx *db.Tx, ws space.ID, id string) (Member, error) {
 		return Member{}, api.NotFound("member")
 	}
 	m, err := selectMember(tx, ws, id)
-	if errors.Is(err, db.ErrNotFound) {
-		return Member{}, api.NotFound("member")
-	}
-	return m, err
+	return m, db.OrMissing(err, api.NotFound("member"))
 }
 
 // mayGrant refuses what the caller's role, as the transaction sees it, does not allow: only owners make and unmake owners.
 func mayGrant(tx *db.Tx, caller api.Caller, roles ...api.Role) error {
 	self, err := selectMemberByUser(tx, caller.Workspace, UserID(caller.UserID))
 	if errors.Is(err, db.ErrNotFound) {
-		return api.ErrRole.With("required", managers)
+		return api.ErrRole.With("required", api.Managers)
 	}
 	if err != nil {
 		return err
 	}
-	if !slices.Contains(managers, self.Role) {
-		return api.ErrRole.With("required", managers)
+	if !slices.Contains(api.Managers, self.Role) {
+		return api.ErrRole.With("required", api.Managers)
 	}
 	if self.Role != api.Owner && slices.Contains(roles, api.Owner) {
 		return api.ErrRole.With("required", []api.Role{api.Owner})

@@ -104,10 +104,7 @@ func (s *Service) ask(tx *db.Tx, options any, asked *webauthn.SessionData) (ques
 // takeCeremony returns what was asked, once.
 func takeCeremony(tx *db.Tx, id string) (webauthn.SessionData, error) {
 	asked, err := deleteCeremony(tx, id)
-	if errors.Is(err, db.ErrNotFound) {
-		return asked, ErrTokenExpired.Saying("This took too long. Try again.")
-	}
-	return asked, err
+	return asked, db.OrMissing(err, ErrTokenExpired.Saying("This took too long. Try again."))
 }
 
 // askForPasskey begins to add a passkey to the caller's account. The password must have been entered recently, and a second factor

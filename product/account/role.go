@@ -10,9 +10,6 @@ import (
 // Roles are what a member can be, from the most to the least powerful.
 var Roles = []api.Role{api.Owner, api.Admin, api.Developer, api.Marketer, api.Viewer}
 
-// managers may change who belongs to a workspace.
-var managers = []api.Role{api.Owner, api.Admin}
-
 var scopesByRole = map[api.Role][]api.Scope{
 	api.Owner:     api.Scopes,
 	api.Admin:     api.Scopes,

@@ -239,7 +239,7 @@ func (s *Service) SwitchWorkspace(ctx context.Context, caller api.Caller, id str
 			return err
 		}
 		if _, err := selectMemberByUser(tx, ws, user.ID); err != nil {
-			return orNotFound(err, "workspace")
+			return db.OrMissing(err, api.NotFound("workspace"))
 		}
 		session.Workspace = ws
 		if err := updateSession(tx, session); err != nil {

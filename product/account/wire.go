@@ -2,7 +2,6 @@ package account
 
 import (
 	"encoding/json"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -232,14 +231,6 @@ func newAuditRecord(r auditRow) auditRecord {
 		record.Target = &auditTarget{r.Target.Type, api.Ref(r.Target.ID), api.Ref(r.Target.Name)}
 	}
 	return record
-}
-
-// orNotFound makes a missing row the answer that a resource does not exist.
-func orNotFound(err error, resource string) error {
-	if errors.Is(err, db.ErrNotFound) {
-		return api.NotFound(resource)
-	}
-	return err
 }
 
 // each turns rows into records.

@@ -10,19 +10,17 @@ import (
 	"postrider/platform/api"
 )
 
-var managers = []api.Role{api.Owner, api.Admin}
-
 // Routes returns the endpoints of keys. No key can reach them: keys are made by people.
 func (s *Service) Routes() []api.Route {
 	return []api.Route{
-		{Method: http.MethodGet, Path: "/api-keys", Access: api.SessionOnly, Roles: managers, Bucket: api.BucketRead,
+		{Method: http.MethodGet, Path: "/api-keys", Access: api.SessionOnly, Roles: api.Managers, Bucket: api.BucketRead,
 			Errors: []*api.Error{api.ErrSessionRequired, api.ErrRole}, Summary: "List API keys, newest first.", Handler: api.Handle(s.handleList)},
-		{Method: http.MethodPost, Path: "/api-keys", Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true, Bucket: api.BucketWrite, Success: 201,
+		{Method: http.MethodPost, Path: "/api-keys", Access: api.SessionOnly, Roles: api.Managers, FreshTwoFactor: true, Bucket: api.BucketWrite, Success: 201,
 			Errors: []*api.Error{api.ErrSessionRequired, api.ErrRole, api.ErrTwoFactor}, Summary: "Make an API key.", Handler: api.Handle(s.handleCreate)},
-		{Method: http.MethodPost, Path: "/api-keys/{id}/rotate", Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true, Bucket: api.BucketWrite,
+		{Method: http.MethodPost, Path: "/api-keys/{id}/rotate", Access: api.SessionOnly, Roles: api.Managers, FreshTwoFactor: true, Bucket: api.BucketWrite,
 			Errors:  []*api.Error{api.ErrSessionRequired, api.ErrRole, api.ErrTwoFactor, api.ErrNotFound, api.ErrInvalidState},
 			Summary: "Give an API key a new secret.", Handler: api.Handle(s.handleRotate)},
-		{Method: http.MethodDelete, Path: "/api-keys/{id}", Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true, Bucket: api.BucketWrite,
+		{Method: http.MethodDelete, Path: "/api-keys/{id}", Access: api.SessionOnly, Roles: api.Managers, FreshTwoFactor: true, Bucket: api.BucketWrite,
 			Errors:  []*api.Error{api.ErrSessionRequired, api.ErrRole, api.ErrTwoFactor, api.ErrNotFound},
 			Summary: "Revoke an API key at once.", Handler: api.Handle(s.handleRevoke)},
 	}

@@ -2,7 +2,6 @@ package apikey
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -55,7 +54,7 @@ func (s *Service) change(ctx context.Context, caller api.Caller, id string, acti
 	var key Key
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
 		if key, err = lockKey(tx, caller.Workspace, ID(id)); err != nil {
-			return orNotFound(err)
+			return db.OrMissing(err, api.NotFound("api_key"))
 		}
 		changed, err := alter(tx, &key)
 		if err != nil || !changed {
@@ -70,11 +69,4 @@ func (s *Service) change(ctx context.Context, caller api.Caller, id string, acti
 		s.cache.forget(key.publicID)
 	}
 	return key, err
-}
-
-func orNotFound(err error) error {
-	if errors.Is(err, db.ErrNotFound) {
-		return api.NotFound("api_key")
-	}
-	return err
 }

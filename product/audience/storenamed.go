@@ -36,10 +36,7 @@ func (f shelf[T]) find(tx *db.Tx, ws space.ID, id string) (found T, err error) {
 	found, err = db.One(tx, f.scan, `
 		SELECT `+f.columns+` FROM `+f.table+`
 		WHERE workspace_id = $1 AND id = $2`, ws, id)
-	if errors.Is(err, db.ErrNotFound) {
-		err = f.missing
-	}
-	return found, err
+	return found, db.OrMissing(err, f.missing)
 }
 
 // lock is find for a thing that is about to change.
@@ -51,10 +48,7 @@ func (f shelf[T]) lock(tx *db.Tx, ws space.ID, id string) (found T, err error) {
 		SELECT `+f.columns+` FROM `+f.table+`
 		WHERE workspace_id = $1 AND id = $2
 		{for_update}`, ws, id)
-	if errors.Is(err, db.ErrNotFound) {
-		err = f.missing
-	}
-	return found, err
+	return found, db.OrMissing(err, f.missing)
 }
 
 // all returns everything of a workspace, oldest first.

@@ -97,10 +97,7 @@ func find(tx *db.Tx, ws space.ID, idOrEmail string) (c Contact, err error) {
 	} else if to, wrong := address.Parse(idOrEmail); wrong == nil {
 		c, err = selectContactByAddress(tx, ws, to.Key())
 	}
-	if errors.Is(err, db.ErrNotFound) {
-		err = ErrContactNotFound
-	}
-	return c, err
+	return c, db.OrMissing(err, ErrContactNotFound)
 }
 
 // lock is find for a contact that is about to change.
@@ -110,10 +107,7 @@ func lock(tx *db.Tx, ws space.ID, idOrEmail string) (Contact, error) {
 		return c, err
 	}
 	c, err = lockContact(tx, ws, c.Number)
-	if errors.Is(err, db.ErrNotFound) {
-		err = ErrContactNotFound
-	}
-	return c, err
+	return c, db.OrMissing(err, ErrContactNotFound)
 }
 
 // patch changes a contact that is there.

@@ -57,10 +57,7 @@ func automationBy(tx *db.Tx, ws space.ID, id, lock string) (Automation, error) {
 	a, err := db.One(tx, scanAutomation, `
 		SELECT `+automationColumns+` FROM automation
 		WHERE workspace_id = $1 AND id = $2 `+lock, ws, id)
-	if errors.Is(err, db.ErrNotFound) {
-		return a, ErrNotFound
-	}
-	return a, err
+	return a, db.OrMissing(err, ErrNotFound)
 }
 
 func countByStatus(tx *db.Tx, ws space.ID) (map[Status]int64, error) {
@@ -109,10 +106,7 @@ func findVersion(tx *db.Tx, automation ID, number int64) (Version, error) {
 	v, err := db.One(tx, scanVersion, `
 		SELECT `+versionColumns+` FROM automation_version
 		WHERE automation_id = $1 AND version = $2`, automation, number)
-	if errors.Is(err, db.ErrNotFound) {
-		return v, ErrVersionNotFound
-	}
-	return v, err
+	return v, db.OrMissing(err, ErrVersionNotFound)
 }
 
 // selectNumber returns the number of a version by its id.

@@ -98,10 +98,7 @@ func credentialBy(tx *db.Tx, ws space.ID, id, lock string) (Credential, error) {
 	c, err := db.One(tx, scanCredential, `
 		SELECT `+credentialColumns+` FROM automation_credential
 		WHERE workspace_id = $1 AND id = $2 `+lock, ws, id)
-	if errors.Is(err, db.ErrNotFound) {
-		return c, ErrCredentialNotFound
-	}
-	return c, err
+	return c, db.OrMissing(err, ErrCredentialNotFound)
 }
 
 // selectUses returns the automations that need something, by its id or name.

@@ -71,8 +71,5 @@ func eventBy(tx *db.Tx, ws space.ID, name, lock string) (Event, error) {
 	e, err := db.One(tx, scanEvent, `
 		SELECT `+eventColumns+` FROM automation_event
 		WHERE workspace_id = $1 AND `+column+` = $2 `+lock, ws, name)
-	if errors.Is(err, db.ErrNotFound) {
-		return e, ErrEventNotFound
-	}
-	return e, err
+	return e, db.OrMissing(err, ErrEventNotFound)
 }

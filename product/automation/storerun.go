@@ -77,10 +77,7 @@ func findRun(tx *db.Tx, ws space.ID, automation ID, id string) (Run, error) {
 	r, err := db.One(tx, scanRun, `
 		SELECT `+runColumns+` FROM automation_run
 		WHERE workspace_id = $1 AND automation_id = $2 AND id = $3`, ws, automation, id)
-	if errors.Is(err, db.ErrNotFound) {
-		return r, ErrRunNotFound
-	}
-	return r, err
+	return r, db.OrMissing(err, ErrRunNotFound)
 }
 
 // selectActive returns the ids of some runs of an automation that go on.

@@ -87,10 +87,7 @@ func find(tx *db.Tx, ws space.ID, id string) (b Broadcast, err error) {
 	b, err = db.One(tx, scan, `
 		SELECT `+columns+` FROM broadcast
 		WHERE workspace_id = $1 AND id = $2 AND status <> 'deleting'`, ws, id)
-	if errors.Is(err, db.ErrNotFound) {
-		err = ErrNotFound
-	}
-	return b, err
+	return b, db.OrMissing(err, ErrNotFound)
 }
 
 func lock(tx *db.Tx, ws space.ID, id string) (b Broadcast, err error) {
@@ -101,10 +98,7 @@ func lock(tx *db.Tx, ws space.ID, id string) (b Broadcast, err error) {
 		SELECT `+columns+` FROM broadcast
 		WHERE workspace_id = $1 AND id = $2 AND status <> 'deleting'
 		{for_update}`, ws, id)
-	if errors.Is(err, db.ErrNotFound) {
-		err = ErrNotFound
-	}
-	return b, err
+	return b, db.OrMissing(err, ErrNotFound)
 }
 
 // selectForWork and lockForWork serve the worker and the follower, which work across workspaces.

@@ -9,18 +9,15 @@ import (
 	"postrider/product/account"
 )
 
-// managers are who may let us into an account.
-var managers = []api.Role{api.Owner, api.Admin}
-
 // Routes returns the endpoints of DNS providers.
 func (s *Service) Routes() []api.Route {
 	return []api.Route{
-		{Method: http.MethodGet, Path: "/workspaces/{id}/dns-connections", Private: true, Access: api.SessionOnly, Roles: managers, Bucket: api.BucketRead,
+		{Method: http.MethodGet, Path: "/workspaces/{id}/dns-connections", Private: true, Access: api.SessionOnly, Roles: api.Managers, Bucket: api.BucketRead,
 			Errors: []*api.Error{api.ErrNotFound}, Summary: "List connected DNS accounts, newest first.", Handler: api.Handle(s.handleList)},
-		{Method: http.MethodPost, Path: "/workspaces/{id}/dns-connections", Private: true, Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true,
+		{Method: http.MethodPost, Path: "/workspaces/{id}/dns-connections", Private: true, Access: api.SessionOnly, Roles: api.Managers, FreshTwoFactor: true,
 			Bucket: api.BucketWrite, Success: 201, Errors: []*api.Error{api.ErrNotFound, api.ErrAlreadyExists, api.ErrInvalidState, ErrProvider},
 			Summary: "Connect a DNS account.", Handler: api.Handle(s.handleConnect)},
-		{Method: http.MethodDelete, Path: "/workspaces/{id}/dns-connections/{connection_id}", Private: true, Access: api.SessionOnly, Roles: managers,
+		{Method: http.MethodDelete, Path: "/workspaces/{id}/dns-connections/{connection_id}", Private: true, Access: api.SessionOnly, Roles: api.Managers,
 			FreshTwoFactor: true, Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound}, Summary: "Forget a DNS account.",
 			Handler: api.Handle(s.handleDisconnect)},
 		{Method: http.MethodPost, Path: "/domains/{id}/cloudflare/apply", Scope: "domain:manage", Bucket: api.BucketWrite,

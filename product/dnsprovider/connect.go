@@ -118,7 +118,7 @@ func (s *Service) Disconnect(ctx context.Context, caller api.Caller, id string) 
 	var c Connection
 	err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
 		if c, err = lockConnection(tx, caller.Workspace, ID(id)); err != nil {
-			return orNotFound(err)
+			return db.OrMissing(err, api.NotFound("dns_connection"))
 		}
 		if err := deleteConnection(tx, c.Workspace, c.ID); err != nil {
 			return err
@@ -126,13 +126,6 @@ func (s *Service) Disconnect(ctx context.Context, caller api.Caller, id string) 
 		return s.accounts.Audit(tx, account.By(caller, Disconnected, targetOf(c)))
 	})
 	return c, err
-}
-
-func orNotFound(err error) error {
-	if errors.Is(err, db.ErrNotFound) {
-		return api.NotFound("dns_connection")
-	}
-	return err
 }
 
 // find returns the connection with the id, or the newest if no id is given.
@@ -143,7 +136,7 @@ func (s *Service) find(ctx context.Context, ws space.ID, id string) (c Connectio
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		if id != "" {
 			c, err = selectConnection(tx, ws, ID(id))
-			return orNotFound(err)
+			return db.OrMissing(err, api.NotFound("dns_connection"))
 		}
 		newest, err := selectNewest(tx, ws, 1, 0)
 		if err == nil && len(newest) == 0 {

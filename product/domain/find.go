@@ -22,10 +22,7 @@ func (s *Service) Get(ctx context.Context, ws space.ID, id string) (Domain, erro
 		}
 		return loadKeys(tx, &d)
 	})
-	if errors.Is(err, db.ErrNotFound) {
-		return d, api.NotFound("domain")
-	}
-	return d, err
+	return d, db.OrMissing(err, api.NotFound("domain"))
 }
 
 // Exist tells whether all ids are domains of the workspace.

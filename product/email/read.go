@@ -3,7 +3,6 @@ package email
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,10 +23,7 @@ func findEmail(tx *db.Tx, ws space.ID, id string) (Email, error) {
 		return Email{}, api.NotFound("email")
 	}
 	e, err := selectEmail(tx, ws, ID(id))
-	if errors.Is(err, db.ErrNotFound) {
-		return Email{}, api.NotFound("email")
-	}
-	return e, err
+	return e, db.OrMissing(err, api.NotFound("email"))
 }
 
 // Get returns an email with its content, its recipients and its timeline.

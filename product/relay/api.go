@@ -8,18 +8,15 @@ import (
 	"postrider/product/account"
 )
 
-// managers are who may decide where mail goes.
-var managers = []api.Role{api.Owner, api.Admin}
-
 // Routes returns the endpoints of relays: a workspace has at most one.
 func (s *Service) Routes() []api.Route {
 	return []api.Route{
-		{Method: http.MethodGet, Path: "/workspaces/{id}/relay", Private: true, Access: api.SessionOnly, Roles: managers, Bucket: api.BucketRead,
+		{Method: http.MethodGet, Path: "/workspaces/{id}/relay", Private: true, Access: api.SessionOnly, Roles: api.Managers, Bucket: api.BucketRead,
 			Errors: []*api.Error{api.ErrNotFound}, Summary: "Get the relay of a workspace.", Handler: api.Handle(s.handleGet)},
-		{Method: http.MethodPut, Path: "/workspaces/{id}/relay", Private: true, Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true,
+		{Method: http.MethodPut, Path: "/workspaces/{id}/relay", Private: true, Access: api.SessionOnly, Roles: api.Managers, FreshTwoFactor: true,
 			Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound, ErrRefused}, Summary: "Set the relay of a workspace; it is tried first.",
 			Handler: api.Handle(s.handleSet)},
-		{Method: http.MethodDelete, Path: "/workspaces/{id}/relay", Private: true, Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true,
+		{Method: http.MethodDelete, Path: "/workspaces/{id}/relay", Private: true, Access: api.SessionOnly, Roles: api.Managers, FreshTwoFactor: true,
 			Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound}, Summary: "Remove the relay of a workspace.", Handler: api.Handle(s.handleRemove)},
 	}
 }

@@ -164,7 +164,7 @@ func find(tx *db.Tx, ws space.ID, name string) (Template, error) {
 		return Template{}, err
 	}
 	t, err := selectTemplate(tx, ws, id)
-	return t, orNotFound(err)
+	return t, db.OrMissing(err, ErrNotFound)
 }
 
 // lock returns a template and holds it until the transaction ends, so that versions come one after the other.
@@ -174,7 +174,7 @@ func lock(tx *db.Tx, ws space.ID, name string) (Template, error) {
 		return Template{}, err
 	}
 	t, err := lockTemplate(tx, ws, id)
-	return t, orNotFound(err)
+	return t, db.OrMissing(err, ErrNotFound)
 }
 
 func resolve(tx *db.Tx, ws space.ID, name string) (ID, error) {
@@ -185,12 +185,5 @@ func resolve(tx *db.Tx, ws space.ID, name string) (ID, error) {
 		return "", ErrNotFound
 	}
 	id, err := selectIDByAlias(tx, ws, name)
-	return id, orNotFound(err)
-}
-
-func orNotFound(err error) error {
-	if errors.Is(err, db.ErrNotFound) {
-		return ErrNotFound
-	}
-	return err
+	return id, db.OrMissing(err, ErrNotFound)
 }

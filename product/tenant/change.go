@@ -164,14 +164,7 @@ func lock(tx *db.Tx, ws space.ID, id string) (Tenant, error) {
 		return Tenant{}, ErrNotFound
 	}
 	if err := lockTenant(tx, ws, ID(id)); err != nil {
-		return Tenant{}, orNotFound(err)
+		return Tenant{}, db.OrMissing(err, ErrNotFound)
 	}
 	return selectTenant(tx, ws, ID(id))
-}
-
-func orNotFound(err error) error {
-	if errors.Is(err, db.ErrNotFound) {
-		return ErrNotFound
-	}
-	return err
 }

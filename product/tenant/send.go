@@ -109,7 +109,7 @@ func find(tx *db.Tx, ws space.ID, id string) (Tenant, error) {
 		return Tenant{}, ErrNotFound
 	}
 	t, err := selectTenant(tx, ws, ID(id))
-	return t, orNotFound(err)
+	return t, db.OrMissing(err, ErrNotFound)
 }
 
 func findByExternalID(tx *db.Tx, ws space.ID, external string) (Tenant, error) {
@@ -117,7 +117,7 @@ func findByExternalID(tx *db.Tx, ws space.ID, external string) (Tenant, error) {
 		return Tenant{}, ErrNotFound
 	}
 	t, err := selectByExternalID(tx, ws, external)
-	return t, orNotFound(err)
+	return t, db.OrMissing(err, ErrNotFound)
 }
 
 // Load returns customers by id for delivery, which works across workspaces.

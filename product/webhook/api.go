@@ -8,9 +8,6 @@ import (
 	"postrider/platform/db"
 )
 
-// managers may change the secrets of webhooks.
-var managers = []api.Role{api.Owner, api.Admin}
-
 // Routes returns the endpoints of webhooks.
 func (s *Service) Routes() []api.Route {
 	return append(append(s.endpointRoutes(), s.deliveryRoutes()...), s.streamRoute())
@@ -33,10 +30,10 @@ func (s *Service) endpointRoutes() []api.Route {
 		{Method: http.MethodDelete, Path: "/webhooks/{id}", Scope: "webhook:manage", Bucket: api.BucketWrite,
 			Errors:  []*api.Error{api.ErrNotFound, api.ErrDomainNotAllowed},
 			Summary: "Delete a webhook. What waits for it is cancelled.", Handler: api.Handle(s.handleDelete)},
-		{Method: http.MethodPost, Path: "/webhooks/{id}/rotate-secret", Scope: "webhook:manage", Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true,
+		{Method: http.MethodPost, Path: "/webhooks/{id}/rotate-secret", Scope: "webhook:manage", Access: api.SessionOnly, Roles: api.Managers, FreshTwoFactor: true,
 			Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound, api.ErrInvalidState},
 			Summary: "Replace the secret of a webhook; the old one signs too for a while.", Handler: api.Handle(s.handleRotate)},
-		{Method: http.MethodPost, Path: "/webhooks/{id}/revoke-previous-secret", Scope: "webhook:manage", Access: api.SessionOnly, Roles: managers, FreshTwoFactor: true,
+		{Method: http.MethodPost, Path: "/webhooks/{id}/revoke-previous-secret", Scope: "webhook:manage", Access: api.SessionOnly, Roles: api.Managers, FreshTwoFactor: true,
 			Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound},
 			Summary: "End the time in which the old secret signs too.", Handler: api.Handle(s.handleRevoke)},
 	}

@@ -172,10 +172,7 @@ func findDelivery(tx *db.Tx, ws space.ID, id string) (Delivery, error) {
 		return Delivery{}, ErrDeliveryNotFound
 	}
 	d, err := selectDelivery(tx, ws, DeliveryID(id))
-	if errors.Is(err, db.ErrNotFound) {
-		return d, ErrDeliveryNotFound
-	}
-	return d, err
+	return d, db.OrMissing(err, ErrDeliveryNotFound)
 }
 
 // findDeliveryFor is findDelivery for what a caller may see: for a key that is restricted to some domains, what went to a webhook that it
