@@ -72,7 +72,7 @@ func StartOpenDKIM(ctx context.Context, domain string) (*OpenDKIM, error) {
 // CPU returns the processor time it has used.
 func (o *OpenDKIM) CPU() time.Duration { return o.process.CPU() }
 
-// Memory returns what it holds, in bytes.
+// Memory returns the most it has held, in bytes.
 func (o *OpenDKIM) Memory() int64 { return o.process.PeakMemory() }
 
 // Stop ends it and removes its key.

@@ -18,7 +18,7 @@ func (f Follower) Behind(tx *db.Tx, most int) (int64, error) {
 			return 0, err
 		}
 		if len(events) < maxBatch { // with more it is behind anyhow: it never leaves so many unsaid
-			wanted, err := f.wanted(tx, events)
+			wanted, err := f.Choose(tx, f.ofTypes(events))
 			return int64(min(len(wanted), most)), err
 		}
 	}

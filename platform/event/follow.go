@@ -16,8 +16,8 @@ type Follower struct {
 	Name string
 	// Types are the types of events it is told of; none means all. Those who want few need not write for the rest.
 	Types []string
-	// Choose says which of some events it is to be told of, by what they say or by what the database holds; nil means all. What it leaves out
-	// may be shown to it again, by another process or after a restart, and it must leave it out again.
+	// Choose says which of some events it is to be told of, by what they say or by what the database holds at a moment after them; nil means
+	// all. What it leaves out may be shown to it again, by another process or after a restart, and it must leave it out again.
 	Choose func(tx *db.Tx, events []Event) ([]Event, error)
 	// Gather is how long events may be let gather before the follower is told of them: those who are in no hurry write less often.
 	Gather  time.Duration
@@ -118,46 +118,52 @@ func (f Follower) look(ctx context.Context, d *db.DB) (found look, err error) {
 	if err != nil {
 		return found, err
 	}
-	err = d.Read(ctx, func(tx *db.Tx) error {
-		at, err := readPosition(tx, f.Name)
+	var at position
+	if err = d.Glance(ctx, func(tx *db.Tx) (err error) { at, err = readPosition(tx, f.Name); return err }); err != nil {
+		return found, err
+	}
+	before := window.passage(f.Name, at)
+	found = look{at: at, end: before.to, others: before.events}
+	for looking := true; looking; {
+		events, more, err := window.after(ctx, d, found.end, horizon)
 		if err != nil {
-			return err
+			return found, err
 		}
-		before := window.passage(f.Name, at)
-		found = look{at: at, end: before.to, others: before.events}
-		for looking := true; looking; {
-			events, more, err := window.after(tx, found.end, horizon)
-			if err != nil {
-				return err
-			}
-			wanted, err := f.wanted(tx, events)
-			if err != nil {
-				return err
-			}
-			found.add(events, wanted, more)
-			looking = len(events) > 0 && !found.worth()
+		wanted, err := f.wanted(ctx, d, events)
+		if err != nil {
+			return found, err
 		}
-		if !found.worth() {
-			window.pass(f.Name, passage{from: at, to: found.end, events: found.others})
-		}
-		return nil
-	})
-	return found, err
+		found.add(events, wanted, more)
+		looking = len(events) > 0 && !found.worth()
+	}
+	if !found.worth() {
+		window.pass(f.Name, passage{from: at, to: found.end, events: found.others})
+	}
+	return found, nil
 }
 
-// wanted leaves out what the follower has not asked for.
-func (f Follower) wanted(tx *db.Tx, events []Event) ([]Event, error) {
-	wanted := events
-	if len(f.Types) > 0 {
-		wanted = nil
-		for _, e := range events {
-			if slices.Contains(f.Types, e.Type) {
-				wanted = append(wanted, e)
-			}
-		}
-	}
+// wanted leaves out what the follower has not asked for. Choose begins to read only now: others may have read these events after this
+// follower began to look, and what was there before them must be seen.
+func (f Follower) wanted(ctx context.Context, d *db.DB, events []Event) (wanted []Event, err error) {
+	wanted = f.ofTypes(events)
 	if f.Choose == nil || len(wanted) == 0 {
 		return wanted, nil
 	}
-	return f.Choose(tx, wanted)
+	err = d.Glance(ctx, func(tx *db.Tx) error {
+		wanted, err = f.Choose(tx, wanted)
+		return err
+	})
+	return wanted, err
+}
+
+func (f Follower) ofTypes(events []Event) (wanted []Event) {
+	if len(f.Types) == 0 {
+		return events
+	}
+	for _, e := range events {
+		if slices.Contains(f.Types, e.Type) {
+			wanted = append(wanted, e)
+		}
+	}
+	return wanted
 }

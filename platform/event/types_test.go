@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"postrider/platform/db"
@@ -127,6 +128,39 @@ func TestAFollowerIsToldOfWhatItChooses(t *testing.T) {
 		}
 		if len(follower.told) != 3 || behind() != 0 {
 			t.Errorf("told of %v, %d behind", follower.told, behind())
+		}
+	})
+}
+
+// What another follower has read lately may have happened after this one began to look, and so may what it is chosen by.
+func TestAFollowerChoosesByADatabaseThatIsNoOlderThanTheEvents(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, testWorld(), func(t *testing.T, d *db.DB) {
+		window := event.NewWindow()
+		chooser, other := newListener("chooser", window), newListener("other", window)
+		meanwhile := sync.OnceFunc(func() {
+			add(t, d, 2)
+			other.step(t, d)
+		})
+		chooser.Choose = func(tx *db.Tx, events []event.Event) (chosen []event.Event, err error) {
+			meanwhile()
+			for _, e := range events {
+				there, err := event.OfSubject(tx, e.Workspace, e.Subject, "", 1, 0)
+				if err != nil {
+					return nil, err
+				}
+				if len(there) > 0 && e.ID != newEvent(1).ID {
+					chosen = append(chosen, e)
+				}
+			}
+			return chosen, nil
+		}
+		add(t, d, 1)
+		other.step(t, d)
+		chooser.step(t, d)
+		chooser.step(t, d)
+		if want := []string{newEvent(2).ID}; !slices.Equal(chooser.told, want) {
+			t.Errorf("told of %v, want %v", chooser.told, want)
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package event
 
 import (
+	"context"
 	"math"
 	"slices"
 	"sync"
@@ -32,23 +33,26 @@ func NewWindow() *Window { return &Window{passed: map[string]passage{}} }
 
 // after returns the events that come after a place and below the horizon, in their order and up to a batch of them. more tells that there
 // may be others after these: behind what the window shows, or such as may not be seen yet.
-func (w *Window) after(tx *db.Tx, at position, horizon int64) (events []Event, more bool, err error) {
+func (w *Window) after(ctx context.Context, d *db.DB, at position, horizon int64) (events []Event, more bool, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock() // those who come meanwhile find what this one reads
 	if known := w.known(at); len(known) > 0 {
 		return known, true, nil
 	}
-	if events, err = selectAfter(tx, at, horizon, maxBatch); err != nil {
-		return nil, false, err
-	}
-	if len(events) == 0 && horizon < math.MaxInt64 {
-		more, err = hasAfter(tx, at)
-		return nil, more, err
-	}
-	if len(events) > 0 {
+	err = d.Glance(ctx, func(tx *db.Tx) error {
+		if events, err = selectAfter(tx, at, horizon, maxBatch); err != nil {
+			return err
+		}
+		more = len(events) == maxBatch
+		if len(events) == 0 && horizon < math.MaxInt64 {
+			more, err = hasAfter(tx, at)
+		}
+		return err
+	})
+	if len(events) > 0 && err == nil {
 		w.show(at, events)
 	}
-	return events, len(events) == maxBatch, nil
+	return events, more, err
 }
 
 // show adds events that follow a place, or begins anew with them. The caller holds mu.
