@@ -16,14 +16,24 @@ const byteOrderMark = "\uFEFF"
 
 // decodeTransfer undoes the transfer encoding of a part. Damaged encodings give what can be saved of them, as in every mail program.
 func decodeTransfer(r io.Reader, fields []Field) io.Reader {
-	encoding, _, _ := strings.Cut(withoutComments(fieldValue(fields, "Content-Transfer-Encoding")), ";")
-	switch strings.ToLower(strings.Trim(encoding, " \t\"'")) {
+	switch transferEncoding(fields) {
 	case "base64":
 		return &base64Reader{decoder: decoder{in: r}}
 	case "quoted-printable":
 		return &quotedReader{decoder: decoder{in: r}}
 	}
 	return r
+}
+
+func transferEncoding(fields []Field) string {
+	encoding, _, _ := strings.Cut(withoutComments(fieldValue(fields, "Content-Transfer-Encoding")), ";")
+	return strings.ToLower(strings.Trim(encoding, " \t\"'"))
+}
+
+// IsEncoded tells by its header whether the content of a message does not stand there as it is read.
+func IsEncoded(fields []Field) bool {
+	encoding := transferEncoding(fields)
+	return encoding == "base64" || encoding == "quoted-printable"
 }
 
 // decodeBuffer is how much encoded text is read at once.

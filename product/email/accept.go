@@ -147,6 +147,9 @@ func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from 
 	a.email = newEmail(id, sender, draft, from, now)
 	if a.content.Text == "" && a.content.HTML != "" && !draft.skipTextFromHTML {
 		a.content.Text = message.TextFromHTML(a.content.HTML)
+		if problem := textProblem(a.content.Text); problem != "" {
+			return a, api.Invalid("html", problem)
+		}
 	}
 	due := now
 	if !draft.ScheduledAt.IsZero() {

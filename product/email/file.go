@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -247,10 +248,29 @@ var blockedTypes = strings.Fields(`
 var programs = []string{"MZ", "\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
 
 func blockedProblem(file File) string {
-	if extension, blocked := blockedExtension(file.Filename); blocked {
-		return fmt.Sprintf("File type .%s is not allowed.", extension)
+	if problem := extensionProblem(file.Filename); problem != "" {
+		return problem
 	}
 	return contentProblem(file.Content, file.Filename)
+}
+
+func extensionProblem(name string) string {
+	if extension, blocked := blockedExtension(name); blocked {
+		return fmt.Sprintf("File type .%s is not allowed.", extension)
+	}
+	return ""
+}
+
+// textProblem looks for files that stand in a text, as they did before there were attachments.
+func textProblem(text string) (problem string) {
+	_ = message.WalkText(strings.NewReader(text), func(name string, content io.Reader) error {
+		if problem == "" {
+			raw, _ := io.ReadAll(content) // a string can always be read
+			problem = blockedProblem(File{Filename: name, Content: raw})
+		}
+		return nil
+	})
+	return problem
 }
 
 // isArchive tells by its first bytes or by a name whether a file is an archive that is looked into. Programs that open archives look for

@@ -155,6 +155,20 @@ func TestFilesThatRunWhenTheyAreOpenedAreRefused(t *testing.T) {
 	}
 }
 
+func TestFilesThatRunAreRefusedInATextToo(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	const file = "begin 644 x.exe\n#0V%T\n`\nend\n"
+	for field, change := range map[string]fields{
+		"text": {"text": "Hello\n" + file},
+		"html": {"text": nil, "html": "<p>Hello</p><pre>" + file + "</pre>"}, // of which a text is made
+	} {
+		if answer := send(in, change); answer.Status != http.StatusBadRequest || problems(answer)[field] != "File type .exe is not allowed." {
+			t.Errorf("%s: %d %s", field, answer.Status, answer.Raw)
+		}
+	}
+}
+
 func TestRefusalNamesTheTypeThatIsNotAllowed(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

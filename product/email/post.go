@@ -60,7 +60,7 @@ func (s *Service) AcceptPosted(ctx context.Context, sender Sender, p Posted) (Re
 	}
 	var wrong api.Fields
 	h := readPosted(&wrong, fields, p.Recipients, s.world.Clock.Now())
-	h.plain = message.IsText(fields)
+	h.plain = message.IsText(fields) && !message.IsEncoded(fields)
 	from, err := s.permitPosted(ctx, sender, h, wrong)
 	if err != nil && (h.draft.IdempotencyKey == "" || len(wrong["idempotency_key"]) > 0) {
 		return Receipt{}, false, err
@@ -201,7 +201,7 @@ func (s *Service) inspect(ctx context.Context, h *postedHeader, r io.Reader) (in
 	if h.draft.IdempotencyKey != "" {
 		found.hash = sha256.New()
 	} else if h.plain {
-		return found, nil
+		return found, s.inspectText(ctx, r)
 	}
 	err := message.WalkStrictly(r, func(p *message.Part) error { return s.inspectPart(ctx, &found, p, 0) })
 	return found, postedProblem(err)
@@ -217,8 +217,7 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 		body = io.TeeReader(p.Body, found.hash)
 	}
 	if !p.Attached {
-		_, err := io.Copy(io.Discard, body)
-		return err
+		return s.inspectText(ctx, body)
 	}
 	if depth == 0 {
 		found.files++
@@ -229,8 +228,8 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 		}
 	}
 	for _, name := range p.Names {
-		if extension, blocked := blockedExtension(name); blocked {
-			return api.Invalid("attachments", fmt.Sprintf("File type .%s is not allowed.", extension))
+		if problem := extensionProblem(name); problem != "" {
+			return api.Invalid("attachments", problem)
 		}
 		if hasDisguise(name) {
 			return api.Invalid("attachments", "The name of a file must not contain control characters.")
@@ -254,6 +253,16 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 	}
 	found.total += counted.size
 	return err
+}
+
+// inspectText reads a text to its end, for the files that stand in it.
+func (s *Service) inspectText(ctx context.Context, r io.Reader) error {
+	return message.WalkText(r, func(name string, content io.Reader) error {
+		if problem := extensionProblem(name); problem != "" {
+			return api.Invalid("attachments", problem)
+		}
+		return s.inspectFile(ctx, []string{name}, content)
+	})
 }
 
 // inspectFile looks for programs, and for what an archive holds. An archive has its list at the end, so it must be read whole;

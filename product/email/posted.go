@@ -18,7 +18,7 @@ type postedHeader struct {
 	// speakers are domains that the message claims to be sent by, besides that of From.
 	speakers []string
 	dated    bool
-	// plain tells that the message is a text and nothing else.
+	// plain tells that the message is a text and nothing else, and stands there as it is read.
 	plain bool
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -108,6 +109,57 @@ func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
 		c := dial(t, in).signIn(in.Key)
 		c.envelope("ann@example.net")
 		if answer := c.hand(withParts("\nHello", part), 250); !strings.HasPrefix(answer, "2.0.0 queued as ") {
+			t.Errorf("%s: %q", name, answer)
+		}
+	}
+}
+
+// uuencoded is a file as programs put it into a text before there were parts.
+func uuencoded(name, content string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "begin 644 %s\n", name)
+	for line := range slices.Chunk([]byte(content), 45) {
+		b.WriteByte(byte(' ' + len(line)))
+		for group := range slices.Chunk(line, 3) {
+			three := append(bytes.Clone(group), 0, 0)
+			for _, six := range []byte{three[0] >> 2, three[0]<<4 | three[1]>>4, three[1]<<2 | three[2]>>6, three[2]} {
+				b.WriteByte(' ' + six&63)
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return b.String() + "`\nend\n"
+}
+
+func TestFilesThatRunAreRefusedInTheMiddleOfATextToo(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	const top = "From: hello@acme.test\nTo: ann@example.net\nSubject: Files\nMIME-Version: 1.0\n"
+	hidden := base64.StdEncoding.EncodeToString([]byte("Hello\n" + uuencoded("x.exe", "x")))
+	for name, message := range map[string]string{
+		"extension":        top + "\nHello\n" + uuencoded("x.exe", "x"),
+		"program":          top + "\nHello\n" + uuencoded("x.txt", "MZ\x90\x00"),
+		"archive":          top + "\nHello\n" + uuencoded("x.zip", zipOf(t, "x.js")),
+		"base64":           top + "\nbegin-base64 644 x.exe\nTVqQAA==\n====\n",
+		"in an encoding":   top + "Content-Transfer-Encoding: base64\n\n" + hidden + "\n",
+		"quoted":           top + "Content-Transfer-Encoding: quoted-printable\n\n=62egin 644 x.exe\n!>```\n`\nend\n",
+		"in a part":        withParts("\nHello\n\n" + uuencoded("x.exe", "x")),
+		"in a message":     withParts("\nHello", "Content-Type: message/rfc822\n\nSubject: x\n\n"+uuencoded("x.exe", "x")),
+		"after a harmless": top + "\n" + uuencoded("x.txt", "x") + uuencoded("x.exe", "x"),
+	} {
+		c := dial(t, in).signIn(in.Key)
+		c.envelope("ann@example.net")
+		if answer := c.hand(message, 554); !strings.HasPrefix(answer, "5.6.0 attachments: ") {
+			t.Errorf("%s: %q", name, answer)
+		}
+	}
+	for name, text := range map[string]string{
+		"harmless file": uuencoded("x.txt", "Hello"),
+		"about a file":  "Then type:\n\nbegin 644 x.exe\n\nand so on\n",
+	} {
+		c := dial(t, in).signIn(in.Key)
+		c.envelope("ann@example.net")
+		if answer := c.hand(top+"\n"+text, 250); !strings.HasPrefix(answer, "2.0.0 queued as ") {
 			t.Errorf("%s: %q", name, answer)
 		}
 	}
