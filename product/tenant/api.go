@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"net/http"
-	"slices"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -23,7 +22,7 @@ func (s *Service) Routes() []api.Route {
 		{Method: http.MethodGet, Path: "/managed-tenants", Scope: "tenant:read", Bucket: api.BucketRead, Errors: []*api.Error{ErrPlan},
 			Summary: "List managed customers, newest first, and the limits of the plan.", Handler: api.Handle(s.handleList)},
 		{Method: http.MethodPost, Path: "/managed-tenants", Scope: "tenant:manage", Bucket: api.BucketWrite, Success: 201,
-			Errors:  []*api.Error{ErrPlan, ErrLimit},
+			Errors:  []*api.Error{ErrPlan, ErrLimit, api.ErrDomainNotAllowed},
 			Summary: "Create a managed customer, or get the one with this external id.", Handler: api.Handle(s.handleCreate)},
 		{Method: http.MethodGet, Path: "/managed-tenants/by-external-id/{externalId}", Scope: "tenant:read", Bucket: api.BucketRead,
 			Errors: []*api.Error{ErrNotFound}, Summary: "Get a managed customer by its external id.", Handler: api.Handle(s.handleResolve)},
@@ -33,7 +32,7 @@ func (s *Service) Routes() []api.Route {
 			Errors:  []*api.Error{ErrNotFound, api.ErrDomainNotAllowed},
 			Summary: "Change, pause or resume a managed customer.", Handler: api.Handle(s.handleUpdate)},
 		{Method: http.MethodDelete, Path: "/managed-tenants/{id}", Scope: "tenant:manage", Bucket: api.BucketWrite,
-			Errors: []*api.Error{ErrNotFound, ErrHasDomains}, Summary: "Delete a managed customer that has no domains.",
+			Errors: []*api.Error{ErrNotFound, ErrHasDomains, api.ErrDomainNotAllowed}, Summary: "Delete a managed customer that has no domains.",
 			Handler: api.Handle(s.handleDelete)},
 		{Method: http.MethodPost, Path: "/managed-tenants/{id}/domains", Scope: "tenant:manage", Bucket: api.BucketWrite, Success: 201,
 			Errors: []*api.Error{ErrNotFound, ErrPlan, ErrPaused, ErrDomainLimit, api.ErrAlreadyExists, domain.ErrTaken,
@@ -57,11 +56,15 @@ func (s *Service) handleList(ctx context.Context, caller api.Caller, q listQuery
 	if err != nil {
 		return page{}, err
 	}
+	q.domains = caller.DomainIDs
 	return s.list(ctx, caller.Workspace, p, q)
 }
 
 func (s *Service) handleCreate(ctx context.Context, caller api.Caller, r struct{ Body NewTenant }) (created, error) {
 	t, existed, err := s.Create(ctx, caller.Workspace, plan.Name(caller.Plan), r.Body)
+	if existed && err == nil {
+		err = s.mayHave(ctx, caller, t)
+	}
 	return created{newRecord(t, s.world.Clock.Now()), existed}, err
 }
 
@@ -86,12 +89,10 @@ func (s *Service) detail(ctx context.Context, caller api.Caller, look func(*db.T
 		if err != nil {
 			return err
 		}
-		attached, err := s.domains.OfTenant(tx, t.Workspace, string(t.ID))
+		usable, _, err := s.domainsFor(tx, caller, t)
 		answer = detail{newRecord(t, tx.Now()), []domain.Record{}}
-		for _, d := range attached {
-			if caller.MayUseDomain(string(d.ID)) {
-				answer.Domains = append(answer.Domains, s.domains.NewRecord(d))
-			}
+		for _, d := range usable {
+			answer.Domains = append(answer.Domains, s.domains.NewRecord(d))
 		}
 		return err
 	})
@@ -109,25 +110,10 @@ func (s *Service) handleUpdate(ctx context.Context, caller api.Caller, r struct 
 	return newRecord(t, s.world.Clock.Now()), err
 }
 
-// mayChange refuses a key that is restricted to domains and would stop or divert the mail of others.
-func (s *Service) mayChange(ctx context.Context, caller api.Caller, id string) error {
-	if len(caller.DomainIDs) == 0 {
-		return nil
-	}
-	return s.db.Read(ctx, func(tx *db.Tx) error {
-		t, err := find(tx, caller.Workspace, id)
-		if err != nil {
-			return err
-		}
-		attached, err := s.domains.OfTenant(tx, t.Workspace, string(t.ID))
-		if slices.ContainsFunc(attached, func(d domain.Domain) bool { return !caller.MayUseDomain(string(d.ID)) }) {
-			return api.ErrDomainNotAllowed.Saying("This API key is restricted to domains; it can only change managed customers that have no others.")
-		}
-		return err
-	})
-}
-
 func (s *Service) handleDelete(ctx context.Context, caller api.Caller, r idRequest) (api.Deleted, error) {
+	if err := s.mayChange(ctx, caller, r.ID); err != nil {
+		return api.Deleted{}, err
+	}
 	err := s.Delete(ctx, caller.Workspace, r.ID)
 	return api.Deleted{Object: "managed_tenant", ID: r.ID, Deleted: true}, err
 }

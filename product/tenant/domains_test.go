@@ -221,27 +221,3 @@ func TestOnlyItsOwnDomainsAreRemovedFromACustomer(t *testing.T) {
 		p.Must(200, "GET", "/v1/domains/"+own, nil)
 	})
 }
-
-func TestAKeyForSomeDomainsSeesAndStopsNoOthers(t *testing.T) {
-	t.Parallel()
-	each(t, func(t *testing.T, h house) {
-		p := h.platform("acme")
-		id, other := p.customer("shop"), p.customer("other")
-		own, foreign := p.domain(id, "own.example"), p.domain(other, "foreign.example")
-		restricted := p.program(apikey.NewKey{Scopes: []api.Scope{"tenant:read", "tenant:manage"}, DomainIDs: []string{own}})
-
-		for path, want := range map[string]int{at(id): 1, at(other): 0, at("by-external-id/other"): 0} {
-			seen := restricted.Must(200, "GET", path, nil)
-			if domains, _ := seen.Value("domains").([]any); len(domains) != want || seen.Value("domain_count") != 1.0 {
-				t.Errorf("%s: %s", path, seen.Body)
-			}
-		}
-		restricted.Refused(403, "domain_not_allowed", "PATCH", at(other), fields{"status": "paused"})
-		restricted.Refused(404, "managed_tenant_not_found", "PATCH", at(nobody), fields{"status": "paused"})
-		restricted.Must(200, "PATCH", at(id), fields{"status": "paused"})
-
-		if got := p.Must(200, "GET", at(other), nil); got.Text("status") != "active" || got.Text("domains.0.id") != foreign {
-			t.Errorf("the other customer: %s", got.Body)
-		}
-	})
-}

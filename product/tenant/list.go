@@ -21,6 +21,9 @@ type listQuery struct {
 	Status     []string `query:"status" doc:"active or paused." example:"active"`
 	Search     string   `query:"search" doc:"Part of the name or of the external id."`
 	ExternalID []string `query:"external_id" doc:"One or more external ids." example:"shop_4711"`
+
+	// domains are those of a key that is restricted to some.
+	domains []string
 }
 
 func (q *listQuery) check() error {
@@ -82,7 +85,7 @@ func (s *Service) list(ctx context.Context, ws space.ID, p plan.Plan, q listQuer
 // total is how many customers the query finds over all pages, out of the number that there are. The many are never counted one
 // by one: those who are active are all but the paused.
 func (q listQuery) total(tx *db.Tx, ws space.ID, all int64) (int64, error) {
-	if q.Search != "" || len(q.ExternalID) > 0 {
+	if q.Search != "" || len(q.ExternalID) > 0 || len(q.domains) > 0 {
 		return countTenants(tx, ws, q)
 	}
 	if len(q.Status) == 0 {

@@ -116,8 +116,16 @@ func (q listQuery) where(ws space.ID) (string, []any) {
 		args = append(args, db.Contains(q.Search))
 		condition += fmt.Sprintf(` AND search LIKE $%d ESCAPE '\'`, len(args))
 	}
+	if len(q.domains) > 0 {
+		args = append(args, q.domains)
+		condition += fmt.Sprintf(` AND (EXISTS (`+itsDomains+` AND domain.id {in $%d}) OR NOT EXISTS (`+itsDomains+`))`, len(args))
+	}
 	return condition, args
 }
+
+const itsDomains = `
+	SELECT 1 FROM domain
+	WHERE domain.workspace_id = $1 AND domain.tenant_id = tenant.id`
 
 func lockTenant(tx *db.Tx, ws space.ID, id ID) error {
 	_, err := db.One(tx, db.Value[string], `
