@@ -58,6 +58,7 @@ var handlebars = []struct {
 	{"parent's parent", "{{#outer}}Bye {{#inner}}cruel {{../sibling}} {{../../omg}}{{/inner}}{{/outer}}",
 		object{"omg": "OMG!", "outer": list{object{"sibling": "sad", "inner": list{object{"text": "x"}}}}}, "Bye cruel sad OMG!"},
 	{"with inside each", "{{#each people}}{{#with .}}{{name}} {{/with}}{{/each}}", people, "Ann Bo Cy "},
+	{"this is not deeper", "{{#with ann}}{{#with this}}{{name}} of {{../team}}{{/with}}{{/with}}", object{"ann": object{"name": "Ann"}, "team": "Blue"}, "Ann of Blue"},
 	{"inverted, not set", "{{#x}}{{this}}{{/x}}{{^x}}Right{{/x}}", nil, "Right"},
 	{"inverted, false", "{{#x}}{{this}}{{/x}}{{^x}}Right{{/x}}", object{"x": false}, "Right"},
 	{"inverted, empty", "{{#x}}{{this}}{{/x}}{{^x}}Right{{/x}}", object{"x": list{}}, "Right"},

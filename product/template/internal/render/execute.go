@@ -184,6 +184,9 @@ func (r *run) block(n *node, at *frame) error {
 			return r.nodes(n.otherwise, at)
 		}
 	}
+	if n.path.isThis() { // whoever goes to where they are has not gone deeper
+		return r.nodes(n.body, at)
+	}
 	return r.nodes(n.body, &frame{value: value, parent: at})
 }
 

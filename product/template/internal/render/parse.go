@@ -143,7 +143,7 @@ func (p *parser) opened(open token) (n node, name string, err error) {
 		return n, name, err
 	}
 	p.next++
-	enters := n.kind == eachNode || n.kind == withNode || n.kind == sectionNode
+	enters := n.kind == eachNode || (n.kind == withNode || n.kind == sectionNode) && !n.path.isThis()
 	if enters && open.kind == openToken {
 		p.scopes = append(p.scopes, false)
 	}

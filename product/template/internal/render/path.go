@@ -14,6 +14,11 @@ type path struct {
 	literal *bool
 }
 
+// isThis tells whether the path leads nowhere: it names the current context.
+func (p path) isThis() bool {
+	return p.up == 0 && p.data == "" && p.literal == nil && len(p.segments) == 0
+}
+
 // notInNames are the characters that a name cannot have without brackets.
 const notInNames = " \t\r\n!\"#%&'()*+,;<=>@[\\]^`{|}~"
 
