@@ -72,7 +72,7 @@ func (s *Service) loadBatch(tx *db.Tx, items []queue.Item) (*batch, error) {
 	for i := range emails {
 		b.emails[emails[i].ID] = &emails[i]
 		domainIDs = append(domainIDs, emails[i].Domain)
-		if emails[i].Tenant != "" && emails[i].Status == Scheduled {
+		if emails[i].Tenant != "" && emails[i].QueuedAt.IsZero() {
 			tenantIDs = append(tenantIDs, tenant.ID(emails[i].Tenant))
 		}
 	}

@@ -1,11 +1,16 @@
 package email_test
 
 import (
+	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/product/email"
 )
 
 // customer makes a managed customer with a verified domain and returns the ids of both.
@@ -88,6 +93,58 @@ func TestPausedCustomerSendsNothingNewAndQueuedMailGoesOn(t *testing.T) {
 		in.Call(http.MethodPatch, "/managed-tenants/"+id, map[string]any{"paused": false})
 		if again := sendFrom(in, "a@shop4711.test", nil); again.Status != http.StatusAccepted {
 			t.Errorf("resumed: %d %s", again.Status, again.Raw)
+		}
+	})
+}
+
+// pickUp lets a worker with room for one recipient take it.
+func pickUp(t *testing.T, in *apptest.Installation) {
+	t.Helper()
+	err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+		items, err := queue.Claim(tx, email.Lane, queue.Lease{Owner: "other", For: time.Minute, Token: 1}, 1)
+		if err != nil {
+			return err
+		}
+		_, err = in.App.Emails.Take(tx, items)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// standings are the states of an email's recipients, in order.
+func standings(record apptest.Answer) string {
+	list, _ := record.Body["recipients"].([]any)
+	states := make([]string, len(list))
+	for i := range list {
+		entry, _ := list[i].(map[string]any)
+		states[i] = fmt.Sprint(entry["status"])
+	}
+	return strings.Join(states, " ")
+}
+
+func TestAPauseEndsScheduledMailForAllItsRecipientsOrForNone(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id, _ := customer(t, in, "shop4711.test", "inherit")
+		scheduled := func() string {
+			return sendFrom(in, "a@shop4711.test", map[string]any{"to": many(2), "scheduled_at": "in 10 minutes"}).Text("id")
+		}
+		before := scheduled()
+		in.Clock.Advance(15 * time.Minute)
+		pickUp(t, in)
+		after := scheduled()
+		in.Call(http.MethodPatch, "/managed-tenants/"+id, map[string]any{"status": "paused"})
+		in.Clock.Advance(15 * time.Minute)
+		pickUp(t, in)
+		pickUp(t, in)
+		pickUp(t, in)
+		if got := standings(in.Email(after)); got != "failed failed" {
+			t.Errorf("due in the pause: %s", got)
+		}
+		if got := standings(in.Email(before)); strings.Contains(got, "failed") || strings.Contains(got, "scheduled") {
+			t.Errorf("due before the pause: %s", got)
 		}
 	})
 }
