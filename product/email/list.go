@@ -90,6 +90,9 @@ func (s *Service) list(ctx context.Context, ws space.ID, q listQuery) (page api.
 	err = s.db.Read(ctx, func(tx *db.Tx) error {
 		part, err := q.Newest(func(id string) (time.Time, error) {
 			e, err := findEmail(tx, ws, id)
+			if err == nil && len(q.domains) > 0 && !slices.Contains(q.domains, string(e.Domain)) {
+				err = api.NotFound("email")
+			}
 			return e.CreatedAt, err
 		})
 		if err != nil {

@@ -47,3 +47,51 @@ func TestAKeyOfSomeDomainsFindsTheirMailOnly(t *testing.T) {
 		}
 	})
 }
+
+func TestAKeyOfSomeDomainsDoesNotLearnOfOthers(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		other := in.VerifiedDomain(in.Workspace, "other.test")
+		foreign, own := accepted(t, in, nil), accepted(t, in, fields{"from": "ann@other.test"})
+		_, key, err := in.App.Keys.Create(t.Context(), apikey.NewKey{Workspace: in.Workspace, Name: "own", Preset: apikey.FullAccess, DomainIDs: []string{other}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, place := range []string{"after", "before"} {
+			refused(t, in.CallAs(key, http.MethodGet, "/emails?"+place+"="+foreign, nil, nil), http.StatusBadRequest, "invalid_cursor")
+			if answer := in.CallAs(key, http.MethodGet, "/emails?"+place+"="+own, nil, nil); answer.Status != http.StatusOK {
+				t.Errorf("%s own mail: %d %s", place, answer.Status, answer.Raw)
+			}
+		}
+		checked := func(from string) apptest.Answer {
+			return in.CallAs(key, http.MethodPost, "/emails/spam-check", fields{"from": from, "subject": "Hi", "text": "Hi"}, nil)
+		}
+		refused(t, checked("hello@acme.test"), http.StatusForbidden, "domain_not_allowed")
+		if answer := checked("ann@other.test"); answer.Body["sendable"] != true {
+			t.Errorf("from its own domain: %d %s", answer.Status, answer.Raw)
+		}
+		if answer := checked("ann@nobody.test"); answer.Status != http.StatusOK || answer.Body["sendable"] != false {
+			t.Errorf("from nobody's domain: %d %s", answer.Status, answer.Raw)
+		}
+	})
+}
+
+func TestTheSearchOfAKeyOfSomeDomainsIsNotLedAstrayByOthers(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		other, third := in.VerifiedDomain(in.Workspace, "other.test"), in.VerifiedDomain(in.Workspace, "third.test")
+		accepted(t, in, fields{"subject": "printer", "to": "printer@example.net"})
+		own := accepted(t, in, fields{"subject": "printers", "from": "ann@other.test", "to": "printers@example.net"})
+		for _, domains := range [][]string{{other}, {other, third}} {
+			_, key, err := in.App.Keys.Create(t.Context(), apikey.NewKey{Workspace: in.Workspace, Name: "own", Preset: apikey.FullAccess, DomainIDs: domains})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, query := range []string{"search=printer", "to=printer"} {
+				if list := in.CallAs(key, http.MethodGet, "/emails?"+query, nil, nil); len(rows(list)) != 1 || rows(list)[0]["id"] != own {
+					t.Errorf("%d domains, %s: %s", len(domains), query, list.Raw)
+				}
+			}
+		}
+	})
+}

@@ -9,12 +9,11 @@ import (
 	"postrider/mail/address"
 	"postrider/mail/spam"
 	"postrider/platform/api"
-	"postrider/platform/space"
 	"postrider/product/domain"
 )
 
 func (s *Service) spamCheckRoute() api.Route {
-	return api.Route{Method: http.MethodPost, Path: "/emails/spam-check", Scope: "email:send", Bucket: api.BucketSpamCheck, MaxBody: 16 << 20,
+	return api.Route{Method: http.MethodPost, Path: "/emails/spam-check", Scope: "email:send", Bucket: api.BucketSpamCheck, MaxBody: 16 << 20, Errors: []*api.Error{api.ErrDomainNotAllowed},
 		Summary: "Find out how much an email looks like spam, and what to do about it. Nothing is sent or kept.", Handler: api.Handle(s.handleSpamCheck)}
 }
 
@@ -87,7 +86,7 @@ func (s *Service) handleSpamCheck(ctx context.Context, caller api.Caller, r stru
 	if err := r.Body.check(); err != nil {
 		return spamCheckRecord{}, err
 	}
-	result, err := s.CheckSpam(ctx, caller.Workspace, spam.Message{From: r.Body.From, To: r.Body.To, Subject: r.Body.Subject,
+	result, err := s.CheckSpam(ctx, caller, spam.Message{From: r.Body.From, To: r.Body.To, Subject: r.Body.Subject,
 		HTML: r.Body.HTML, Text: r.Body.Text, Headers: r.Body.Headers})
 	if err != nil {
 		return spamCheckRecord{}, err
@@ -95,13 +94,13 @@ func (s *Service) handleSpamCheck(ctx context.Context, caller api.Caller, r stru
 	return s.newSpamCheckRecord(result), nil
 }
 
-// CheckSpam judges a message that the workspace might send. If the operator's daemon does not answer, the built-in engine does.
-func (s *Service) CheckSpam(ctx context.Context, ws space.ID, m spam.Message) (spam.Result, error) {
+// CheckSpam judges a message that the caller might send. If the operator's daemon does not answer, the built-in engine does.
+func (s *Service) CheckSpam(ctx context.Context, caller api.Caller, m spam.Message) (spam.Result, error) {
 	from, err := address.Parse(m.From)
 	if err != nil {
 		return spam.Result{}, api.Invalid("from", invalidAddress(err))
 	}
-	if m.Authentication, err = s.authenticationOf(ctx, ws, from.Domain); err != nil {
+	if m.Authentication, err = s.authenticationOf(ctx, caller, from.Domain); err != nil {
 		return spam.Result{}, err
 	}
 	result, err := s.spam.Check(ctx, m)
@@ -113,10 +112,13 @@ func (s *Service) CheckSpam(ctx context.Context, ws space.ID, m spam.Message) (s
 }
 
 // authenticationOf tells what mail from the domain would prove. A domain of somebody else proves nothing here.
-func (s *Service) authenticationOf(ctx context.Context, ws space.ID, name string) (spam.Authentication, error) {
-	d, err := s.domains.ByName(ctx, ws, name)
+func (s *Service) authenticationOf(ctx context.Context, caller api.Caller, name string) (spam.Authentication, error) {
+	d, err := s.domains.ByName(ctx, caller.Workspace, name)
 	if errors.Is(err, domain.ErrNotYours) {
 		return spam.Authentication{Domain: name, SPF: "none", DKIM: "none", DMARC: "none"}, nil
+	}
+	if err == nil && !caller.MayUseDomain(string(d.ID)) {
+		return spam.Authentication{}, api.DomainNotAllowed(name)
 	}
 	return spam.Authentication{Domain: name, Verified: d.Sendable(), SPF: resultWord(d.Checks.SPF), DKIM: resultWord(d.Checks.DKIM),
 		DMARC: resultWord(d.Checks.DMARC)}, err

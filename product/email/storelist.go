@@ -47,8 +47,11 @@ func (p *pageQuery) filter(q listQuery) {
 	if len(q.domains) > 0 {
 		p.add("domain_id {in ?}", q.domains)
 	}
-	if len(q.domains) == 1 {
+	switch {
+	case len(q.domains) == 1:
 		p.whole = append(p.whole, wordOfDomain(q.domains[0]))
+	case len(q.domains) > 1 && (q.Search != "" || len(q.To)+len(q.From) > 0):
+		p.oneOf(q.domains, wordOfDomain) // or mail of other domains would decide how the words are looked for
 	}
 	if q.Search != "" {
 		p.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
