@@ -121,11 +121,12 @@ func (s *Service) handleBatch(ctx context.Context, caller api.Caller, r batchReq
 	return s.AcceptAll(ctx, sender, r.Body.emails, r.Validation == "permissive", request)
 }
 
-// AcceptAll accepts many emails in one transaction. Unless it is permissive, one that is refused refuses all.
+// AcceptAll accepts many emails in one transaction. Unless it is permissive, one that is refused refuses all; trouble of ours always
+// does, for the answer is remembered and nobody could try again.
 func (s *Service) AcceptAll(ctx context.Context, sender Sender, bodies []json.RawMessage, permissive bool, request api.Idempotency) (batchAnswer, error) {
 	admitted := s.admitAll(ctx, sender, bodies)
-	if len(admitted.refusals) > 0 && !permissive {
-		answer, replayed, err := earlier[batchAnswer](ctx, s, request, firstRefusal(admitted.refusals))
+	if refused := admitted.refusal(permissive); refused != nil {
+		answer, replayed, err := earlier[batchAnswer](ctx, s, request, refused)
 		answer.Idempotent = replayed
 		return answer, err
 	}
@@ -147,6 +148,19 @@ type admission struct {
 	// answered are those that would be refused now and were accepted before under their own keys.
 	answered []batchReceipt
 	refusals []refusal
+}
+
+// refusal is why the whole batch is refused, or nil.
+func (a admission) refusal(permissive bool) error {
+	if !permissive {
+		return firstRefusal(a.refusals)
+	}
+	for _, r := range a.refusals {
+		if isFailure(r.err) {
+			return r.err
+		}
+	}
+	return nil
 }
 
 // candidate is one email of a batch that has been read, or why it is refused.
@@ -221,6 +235,9 @@ func (s *Service) admitCandidate(ctx context.Context, sender Sender, c *candidat
 		rows, c.err = s.prepare(ctx, sender, c.draft, c.from)
 	}
 	if c.err == nil {
+		if rows.contentBlob != "" { // a request of a few bytes can name a large template a hundred times
+			rows.content = Content{Headers: rows.content.Headers}
+		}
 		a.entries = append(a.entries, entry{index, rows, c.request})
 		return
 	}

@@ -1,7 +1,11 @@
 package email_test
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
@@ -9,6 +13,10 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/api"
+	"postrider/platform/blob"
+	"postrider/product/email"
+	"postrider/product/plan"
 )
 
 // item is one email of a batch.
@@ -231,4 +239,30 @@ func TestBatchHasItsLimits(t *testing.T) {
 	if answer := sendBatch(in, many[:1], map[string]string{"X-Batch-Validation": "lenient"}); answer.Status != http.StatusBadRequest {
 		t.Errorf("mode: %d", answer.Status)
 	}
+}
+
+// fullStore is a store that has no room left.
+type fullStore struct{ blob.Store }
+
+func (fullStore) Put(context.Context, io.Reader, int64) (blob.Info, error) {
+	return blob.Info{}, errors.New("no space left on device")
+}
+
+func TestTroubleOfOursIsNotBlamedOnTheEmailsOfAPermissiveBatch(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		service := email.New(in.App.World, in.App.DB, email.Parts{Blobs: fullStore{}, Accounts: in.App.Accounts, Domains: in.App.Domains,
+			Tenants: in.App.Tenants, Plans: in.App.Plans, Keys: in.Keys, Templates: in.App.Templates})
+		bodies := make([]json.RawMessage, 2)
+		for i, text := range []string{"small", strings.Repeat("large ", 20_000)} {
+			bodies[i], _ = json.Marshal(item("ann@example.net", map[string]any{"text": text}))
+		}
+		answer, err := service.AcceptAll(t.Context(), email.Sender{Workspace: in.Workspace, Plan: plan.Unlimited, Source: email.SourceBatch}, bodies, true, api.Idempotency{})
+		if !errors.Is(err, api.ErrUnavailable) {
+			t.Errorf("%+v %v", answer, err)
+		}
+		if list := in.Call(http.MethodGet, "/emails", nil); len(rows(list)) != 0 {
+			t.Errorf("a part of it was accepted: %s", list.Raw)
+		}
+	})
 }

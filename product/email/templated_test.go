@@ -1,11 +1,20 @@
 package email_test
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/api"
+	"postrider/platform/blob"
+	"postrider/platform/space"
+	"postrider/product/email"
 	"postrider/product/plan"
 )
 
@@ -148,4 +157,40 @@ func TestATestThatCannotGoToAllGoesToNobody(t *testing.T) {
 			t.Errorf("%d emails of the month are used, want %d", used.Month, monthly-1)
 		}
 	})
+}
+
+// The heap is that of the whole process, so this test does not run beside others.
+func TestABatchMadeFromALargeTemplateIsNotInMemoryAsAWhole(t *testing.T) {
+	in := apptest.New(t, "sqlite")
+	const size, emails = 1 << 20, 40
+	made := in.Call(http.MethodPost, "/templates", fields{"name": "Large", "alias": "large", "from": "Acme <hello@acme.test>", "subject": "Hi",
+		"html": "<p>" + strings.Repeat("Hello you. ", size/11) + "</p>", "text": "Hi"})
+	if made.Status != http.StatusCreated {
+		t.Fatalf("%d %s", made.Status, made.Raw)
+	}
+	blobs, err := blob.NewFiles(t.TempDir(), in.App.World.Clock, in.App.World.Random)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var inUse []uint64
+	service := email.New(in.App.World, in.App.DB, email.Parts{Blobs: blobs, Accounts: in.App.Accounts, Domains: in.App.Domains, Tenants: in.App.Tenants,
+		Plans: in.App.Plans, Keys: in.Keys, Templates: in.App.Templates,
+		Delay: func(context.Context, space.ID, string, int) time.Duration { // it is asked about each email of a batch in turn
+			var memory runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&memory)
+			inUse = append(inUse, memory.HeapAlloc)
+			return 0
+		}})
+	bodies := make([]json.RawMessage, emails)
+	for i := range bodies {
+		bodies[i] = json.RawMessage(fmt.Sprintf(`{"to": "user%d@example.net", "template_id": "large"}`, i))
+	}
+	answer, err := service.AcceptAll(t.Context(), email.Sender{Workspace: in.Workspace, Plan: plan.Unlimited, Source: email.SourceBatch}, bodies, false, api.Idempotency{})
+	if err != nil || len(answer.Data) != emails || len(inUse) != emails {
+		t.Fatalf("%d emails, asked %d times, %v", len(answer.Data), len(inUse), err)
+	}
+	if first, last := inUse[0], inUse[emails-1]; last > first+emails/2*size {
+		t.Errorf("%d MB are in use after the last email, and %d MB after the first", last>>20, first>>20)
+	}
 }
