@@ -31,7 +31,7 @@ func TestAResultTellsScoreRulesAndWhatToDo(t *testing.T) {
 				RuleIDs: []string{"SUBJECT_ALL_CAPS", "SUBJECT_PUNCTUATION"}},
 			{Code: "add_text_part", Message: "Add a plain-text body.", RuleIDs: []string{"HTML_NO_TEXT_PART"}},
 		},
-		Authentication: m.Authentication, Engine: "builtin", EngineVersion: "2",
+		Authentication: m.Authentication, Engine: "builtin", EngineVersion: "3",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Fatal(diff)

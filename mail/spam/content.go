@@ -54,7 +54,7 @@ var contentRules = []rule{
 		id: "BODY_EMPTY", severity: Warning, score: 1.5,
 		description: "There is nothing to read in the body.",
 		advice:      adviceBody,
-		when:        func(f *facts) bool { return f.body.words == 0 && f.page.images == 0 },
+		when:        func(f *facts) bool { return f.body.words == 0 && !f.page.pictured() },
 	},
 	{
 		id: "BODY_ONLY_LINK", severity: Warning, score: 1.2,
@@ -150,7 +150,7 @@ func counted(weight float64) float64 {
 
 // onlyLink leaves pictures alone: IMAGE_ONLY speaks about them.
 func onlyLink(f *facts) bool {
-	if f.linkCount == 0 || f.page.images > 0 {
+	if f.linkCount == 0 || f.page.pictured() {
 		return false
 	}
 	if f.HTML != "" {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"postrider/mail/address"
 	"postrider/mail/message"
@@ -60,7 +61,18 @@ func gather(m Message) *facts {
 	return f
 }
 
-func cut(s string, length int) string { return s[:min(len(s), length)] }
+// cut shortens a text and leaves no half of a character at its end.
+func cut(s string, length int) string {
+	if len(s) <= length {
+		return s
+	}
+	for end := length; end > length-utf8.UTFMax; end-- {
+		if utf8.RuneStart(s[end]) {
+			return s[:end]
+		}
+	}
+	return s[:length] // it is no UTF-8
+}
 
 func (f *facts) readHeaders() {
 	f.headers = map[string]string{}

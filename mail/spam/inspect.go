@@ -127,6 +127,9 @@ func (w *walker) image(token tokens.Token, l look) {
 	}
 	p := &w.page
 	p.images++
+	if !isSmall(token) {
+		p.large++
+	}
 	if _, named := attribute(token, "alt"); !named {
 		p.unnamed++
 	}
@@ -140,6 +143,23 @@ func isPixel(token tokens.Token) bool {
 	for _, side := range []string{"width", "height"} {
 		value, has := attribute(token, side)
 		if pixels, ok := number(strings.TrimSpace(value)); has && ok && pixels <= 2 {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	// A picture that is no wider or no higher than these, in pixels, is a logo, not a page of text.
+	logoWidth  = 200
+	logoHeight = 100
+)
+
+// isSmall tells whether a picture says that it has no room for what a message has to say.
+func isSmall(token tokens.Token) bool {
+	for side, most := range map[string]float64{"width": logoWidth, "height": logoHeight} {
+		value, _ := attribute(token, side)
+		if size, ok := number(strings.TrimSpace(value)); ok && size <= most && !strings.Contains(value, "%") {
 			return true
 		}
 	}

@@ -41,6 +41,9 @@ func isWordy(r rune) bool {
 	return unicode.IsLetter(r) || unicode.IsMark(r) || unicode.IsDigit(r) || isFancy(r)
 }
 
+// isLetter leaves out digits: programs put comments between a number and its unit ("2<!-- -->x").
+func isLetter(r rune) bool { return isWordy(r) && !unicode.IsDigit(r) }
+
 // fold returns the form of a letter in which phrases are compared.
 func fold(r rune) rune {
 	if isFancy(r) || r >= 0xff01 && r <= 0xff5e {

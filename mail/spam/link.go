@@ -93,8 +93,8 @@ func (l link) web() bool {
 // letters of other scripts in ASCII takes time by the square of their number.
 const maxHost = 4 * 253
 
-// registered returns the domain that somebody registered and that a host belongs to.
-func registered(host string) string {
+// inASCII returns a host in the form in which name servers know it.
+func inASCII(host string) string {
 	if len(host) > maxHost {
 		return host
 	}
@@ -102,6 +102,15 @@ func registered(host string) string {
 	if err != nil {
 		return host
 	}
+	return ascii
+}
+
+// registered returns the domain that somebody registered and that a host belongs to.
+func registered(host string) string {
+	if len(host) > maxHost {
+		return host
+	}
+	ascii := inASCII(host)
 	if domain, err := publicsuffix.EffectiveTLDPlusOne(ascii); err == nil {
 		return domain
 	}
@@ -152,6 +161,9 @@ func isLookAlikeHost(host string) bool {
 	return false
 }
 
+// endsSentence are the characters after an address that do not belong to it.
+const endsSentence = ".,;:!?…。、"
+
 // findAddresses returns the addresses of web pages in a text, and how many there are in all.
 func findAddresses(text string) (found []anchor, count int) {
 	for {
@@ -171,7 +183,7 @@ func findAddresses(text string) (found []anchor, count int) {
 		}
 		if scheme == "http" || scheme == "https" {
 			if count++; len(found) < maxLinks {
-				address := strings.TrimRight(text[:end], ".,;:!?。、")
+				address := strings.TrimRight(text[:end], endsSentence)
 				found = append(found, anchor{href: address, shown: address[:min(len(address), maxShown)]})
 			}
 		}

@@ -108,6 +108,7 @@ func showsOther(l link) bool {
 
 // shownHost returns the host that a text names, or nothing if it is not a lone address.
 func shownHost(text string) string {
+	text = strings.TrimRight(text, endsSentence)
 	if text == "" || strings.ContainsAny(text, " \n\t\u00a0@") {
 		return ""
 	}
@@ -128,8 +129,7 @@ func shownHost(text string) string {
 
 // nestsDomain tells whether a host reads like another one: paypal.com.account.example.net.
 func nestsDomain(host string) bool {
-	owner := registered(host)
-	before := strings.TrimSuffix(strings.TrimSuffix(host, owner), ".")
+	before := strings.TrimSuffix(strings.TrimSuffix(inASCII(host), registered(host)), ".")
 	labels := strings.Split(before, ".")
 	for i, label := range labels {
 		if i > 0 && (label == "com" || label == "org" || label == "net") {

@@ -21,9 +21,10 @@ type page struct {
 	visible string
 	// letters counts the letters of visible; hidden and tiny those that cannot be seen or read. A preheader is not hidden.
 	letters, hidden, tiny int
-	// images counts pictures without tracking pixels, unnamed those without an alternative text, inlined those inside the page.
-	images, unnamed, inlined int
-	anchors                  []anchor
+	// images counts pictures without tracking pixels, large those that do not say that they are small, unnamed those without an
+	// alternative text, inlined those inside the page.
+	images, large, unnamed, inlined int
+	anchors                         []anchor
 	// anchorCount counts all links, kept in anchors or not.
 	anchorCount                                          int
 	scripts, forms, frames, objects, handlers, refreshes int
@@ -38,6 +39,12 @@ type page struct {
 	// references are plain letters that are written as character references.
 	references int
 }
+
+// maxLogos is how many small pictures honest mail has around a few words; a poster that is cut into pieces has more.
+const maxLogos = 3
+
+// pictured tells whether the pictures of the page may be what it says.
+func (p page) pictured() bool { return p.large > 0 || p.images > maxLogos }
 
 // anchor is a link and the words it hides behind.
 type anchor struct {

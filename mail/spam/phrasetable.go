@@ -21,8 +21,9 @@ var phraseTable = []phraseRow{
 		"barrister|foreign partner|business proposal of mutual benefit|strictly confidential transaction|" +
 		"your full name and bank|bank account details|risk free transaction|compensation fund|united nations compensation|" +
 		"contract payment|diplomatic courier|百万美元|遗产继承"},
-	{advanceFee, 0.6, "god bless you|urgent response|utmost confidentiality|strictly confidential|beneficiary|percent of the total sum|" +
+	{advanceFee, 0.6, "god bless you|urgent response|utmost confidentiality|strictly confidential|percent of the total sum|" +
 		"your share will be|mutual benefit|trustworthy person"},
+	{advanceFee, 0.3, "beneficiary"},
 
 	{prize, 1.5, "you have won|you've won|you are a winner|you are the winner|you are our winner|lottery winner|winning number|claim your prize|" +
 		"claim your reward|claim your gift card|unclaimed prize|you have been selected to receive|sweepstakes winner|lucky winner|" +
@@ -110,7 +111,7 @@ var phraseTable = []phraseRow{
 		"remove me in the subject|reply with remove|type remove|dies ist kein spam|ceci n'est pas un spam|esto no es spam|это не спам"},
 
 	{greeting, 0.6, "dear friend|dear beneficiary|dear sir madam|dear sir or madam|dear valued customer|dear customer|dear user|" +
-		"dear email user|dear account holder|dear account owner|dear winner|dear webmail user|hello dear|dearest one|beloved|attention beneficiary|" +
+		"dear email user|dear account holder|dear account owner|dear winner|dear webmail user|hello dear|dearest one|dear beloved|my beloved|beloved in|attention beneficiary|" +
 		"sehr geehrter kunde|lieber kunde|cher client|estimado cliente|prezado cliente|уважаемый клиент|尊敬的客户|お客様各位"},
 
 	{filler, 1, "lorem ipsum|dolor sit amet|consectetur adipiscing|insert text here|your text here|your company name|company name here|" +

@@ -70,7 +70,7 @@ func (r *proseReader) take(c rune) {
 	r.extendToken(c)
 	switch {
 	case isInvisible(c):
-		r.unseen = len(r.word) > 0 && c != '\u00ad' // soft hyphens are good typography
+		r.unseen = len(r.word) > 0 && (r.unseen || c != '\u00ad') // soft hyphens are good typography
 		return
 	case standsAlone(c):
 		r.endWord()

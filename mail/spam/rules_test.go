@@ -64,6 +64,9 @@ func all(changes ...change) change {
 	}
 }
 
+// smallPicture cannot hold what a message says.
+const smallPicture = `<img src="https://acme.com/logo.png" width="120" height="36" alt="Acme">`
+
 const goodHeader = "From: Ann <ann@acme.com>\r\nDate: Sat, 14 Nov 2026 09:12:00 +0000\r\nMessage-ID: <1@acme.com>\r\nSubject: x\r\n"
 
 // ruleCases has for each rule a message that it applies to, and one close by that it does not apply to.
@@ -108,8 +111,12 @@ var ruleCases = []struct {
 	{"PHRASES_EXTORTION", says("Your webcam made a video. I send the video to all your contacts."), says("Import all your contacts in one go.")},
 	{"PHRASES_EXTORTION", says("I know your password."), says("Try your webcam before the call.")},
 	{"PHRASES_DISCLAIMER", says("This is not spam."), says("This went to the spam folder.")},
+	{"PHRASES_ADVANCE_FEE", says("The beneficiary must keep utmost confidentiality."), says("You added a new beneficiary to your account.")},
 	{"GREETING_IMPERSONAL", says("Dear friend,"), says("My dear Watson,")},
+	{"GREETING_IMPERSONAL", says("My beloved, I write from a hospital."), says("Our beloved coffee is back.")},
 	{"BODY_EMPTY", page("<p> </p>"), page(`<img src="https://acme.com/a.png" alt="">`)},
+	{"BODY_EMPTY", page(smallPicture), page(smallPicture + "<p>Yes.</p>")},
+	{"BODY_ONLY_LINK", page(smallPicture + `<a href="https://acme.com/a">Look here</a>`), page(smallPicture + `<p>Look here</p>`)},
 	{"BODY_ONLY_LINK", only("Look: https://acme.com/a"), only(plain + " https://acme.com/a")},
 	{"BODY_ONLY_LINK", page(`<a href="https://acme.com/a">Look here</a>`), page(`<p>Look here</p>`)},
 	{"BODY_SHOUTING", only(strings.ToUpper(plain)), only(plain + " NASA ESA")},
@@ -119,6 +126,7 @@ var ruleCases = []struct {
 	{"LETTERS_AS_DIGITS", says("Cheap v1agra."), says("Take the A4 and the mp3 of v1beta.")},
 	{"FANCY_LETTERS", says("𝐅𝐫𝐞𝐞 𝐩𝐚𝐩𝐞𝐫"), says("ℝ and Ω are letters; ＡＢＣＤＥ in Tokyo")},
 	{"INVISIBLE_CHARACTERS", says("pa\u200bss\u200bwo\u200brd"), says("می\u200cخواهم می\u200cروم می\u200cگویم 👩\u200d💻 Strom\u00adrech\u00adnung\u00adstext")},
+	{"INVISIBLE_CHARACTERS", says("pa\u200b\u00adss\u200b\u00adwo\u200b\u00adrd"), says("Strom\u00adrech\u00adnung\u00adstext")},
 	{"DIRECTION_OVERRIDE", says("invoice\u202efdp.exe"), says("\u2067שלום\u2069 and \u200fعربي")},
 	{"MERGE_FIELD", says("Hello {{ first_name }},"), says("Write {name} or 100% or {{{ UNSUBSCRIBE_URL }}}.")},
 	{"MERGE_FIELD", subject("Hi %FIRSTNAME%"), subject("100% of 50% off")},
@@ -126,11 +134,14 @@ var ruleCases = []struct {
 	{"PLACEHOLDER_TEXT", says("Lorem ipsum dolor sit amet."), says("The placebo effect.")},
 	{"LONG_TOKENS", says(strings.Repeat("aB3x", 30)), says("https://acme.com/" + strings.Repeat("aB3x", 30))},
 	{"GARBLED_TEXT", says("MÃ¼nchen"), says("München, NÃO")},
+	{"GARBLED_TEXT", html("<p>\xff</p>"), all(text("a"+strings.Repeat("ü", 1<<20)), html("<p>"+strings.Repeat("ü", 1<<20)+"</p>"))},
 
 	{"HTML_NO_TEXT_PART", text(""), only(plain)},
 	{"PARTS_DIFFER", text(strings.Repeat("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen ", 2) +
 		"seventeen eighteen nineteen twenty thirty forty fifty"), text(strings.ReplaceAll(plain, "printer", "scanner"))},
 	{"IMAGE_ONLY", page(`<img src="https://acme.com/a.png" alt="Sale">`), html(`<img src="https://acme.com/a.png" alt="Sale">`)},
+	{"IMAGE_ONLY", page(smallPicture + `<img src="https://acme.com/sale.png" width="100%" alt="">`), page(smallPicture + `<p>Your code is 482913. It expires in ten minutes.</p>`)},
+	{"IMAGE_ONLY", page(strings.Repeat(smallPicture, 4)), page(smallPicture + `<p>Thank you, Ann.</p>` + smallPicture)},
 	{"IMAGE_HEAVY", html(strings.Repeat(`<img src="a.png" alt="">`, 5)), html(`<img src="a.png" alt="">` + strings.Repeat(`<img src="t.gif" width="1">`, 5))},
 	{"IMAGE_NO_ALT", html(`<img src="https://acme.com/a.png">`), html(`<img src="https://acme.com/a.png" alt=""><img src="t.gif" width="1" height="1">`)},
 	{"IMAGE_IN_HTML", html(`<img src="data:image/png;base64,AAAA" alt="">`), html(`<img src="cid:logo" alt="">`)},
@@ -150,6 +161,12 @@ var ruleCases = []struct {
 	{"HIDDEN_TEXT", html(`<div style="color:#FFFFFF">` + plain + `</div>`), html(`<div style="color:#fff;background-color:#036">` + plain + `</div>`)},
 	{"HIDDEN_TEXT", html(`<font color="white">` + plain + `</font>`), html(`<table bgcolor="navy"><tr><td><font color="white">` + plain + `</font></table>`)},
 	{"HIDDEN_TEXT", html(`<td style="font-size:0px">` + plain + `</td>`), html(`<td style="font-size:0"><span style="font-size:14px">` + plain + `</span></td>`)},
+	{"HIDDEN_TEXT", html(`<div style="background-color:rgba(255,255,255,0.95)"><p style="color:#fff">` + plain + `</p></div>`),
+		html(`<div style="background-color:rgba(255,255,255,0.1)"><p style="color:#fff">` + plain + `</p></div>`)},
+	{"HIDDEN_TEXT", html(`<div style="background-color:rgb(255 255 255 / 95%)"><p style="color:#fff">` + plain + `</p></div>`),
+		html(`<div style="background-color:rgb(255 255 255 / 10%)"><p style="color:#fff">` + plain + `</p></div>`)},
+	{"HIDDEN_TEXT", html(`<p style="color:rgba(255,255,255,0.4)">` + plain + `</p>`), html(`<p style="color:rgba(0,0,0,0.4)">` + plain + `</p>`)},
+	{"HIDDEN_TEXT", html(`<p style="font-size:0vw">` + plain + `</p>`), html(`<p style="font-size:0.2in">` + plain + `</p>`)},
 	{"HIDDEN_TEXT", html(`<p style="visibility:hidden">` + plain + `</p>`), html(`<p style="visibility:hidden"><i style="visibility:visible">` + plain + `</i></p>`)},
 	{"HIDDEN_TEXT", html(`<p style="max-height:0;overflow:hidden">` + plain + `</p>`), html(`<p style="max-height:0px">` + plain + `</p>`)},
 	{"HIDDEN_TEXT", html(`<p style="color:rgba(0,0,0,0)">` + plain + `</p>`), html(`<style>.d{background:#000}</style><p class="d" style="color:#fff">` + plain + `</p>`)},
@@ -170,15 +187,20 @@ var ruleCases = []struct {
 		m.HTML = `<div style="display:none">The printer works again. Here is where to find the paper, who has the key, and what to do when it stops.` + strings.Repeat("&zwnj;&nbsp;", 200) + `</div>` + m.HTML
 	}},
 	{"HIDDEN_TEXT_MOST", html(`<p hidden>` + plain + plain + `</p>`), html(`<p hidden>` + plain[:100] + `</p>`)},
+	{"TINY_TEXT", html(`<p style="font-size:.3vw">` + plain + `</p>`), html(`<p style="font-size:3vw">` + plain + `</p>`)},
 	{"TINY_TEXT", html(`<p style="font-size:2px">` + plain + `</p>`), html(`<p style="font-size:0.6em">` + plain + `</p>`)},
 	{"TINY_TEXT", html(`<p style="font-size:2pt">` + plain + `</p>`), html(`<p style="font-size:small">` + plain + `</p>`)},
 	{"COMMENT_STUFFING", html("<!--" + strings.Repeat("word ", 2000) + "-->"), html("<!--[if mso]>" + strings.Repeat("word ", 2000) + "<![endif]-->")},
+	{"SPLIT_WORDS", html(strings.Repeat("<p>fr<!-- -->ee</p>", 3)), html(strings.Repeat("<p>2<!-- -->x paper for 12<!-- -->EUR</p>", 3))},
 	{"SPLIT_WORDS", html("<p>via<!-- a -->gra cia<b></b>lis xan<!---->ax</p>"), html("<p><b>V</b>ia <!-- a -->gra <i>A</i>nna <b>B</b>en</p>")},
 	{"LETTERS_AS_REFERENCES", html("<p>" + strings.Repeat("&#118;&#x69;", 10) + "</p>"), html("<p>" + strings.Repeat("&#252;&#8217;&amp;", 20) + "</p>")},
 
 	{"LINK_TEXT_OTHER_ADDRESS", shown("https://evil.example/x", "https://bank.com/login"), shown("https://click.bank.com/x", "https://www.bank.com/login")},
 	{"LINK_TEXT_OTHER_DOMAIN", shown("https://evil.example/x", "www.bank.com"), shown("https://github.com/a/readme.md", "readme.md")},
 	{"LINK_TEXT_OTHER_DOMAIN", shown("https://evil.example/x", "bank.com"), shown("mailto:ann@acme.com", "bank.com")},
+	{"LINK_TEXT_OTHER_DOMAIN", shown("https://evil.example/x", "www.bank.com!"), shown("https://acme.com/", "www.acme.com!")},
+	{"LINK_TEXT_OTHER_DOMAIN", shown("https://evil.example/x", "<div>bank.com</div>"), shown("https://acme.com/", "<b>Visit</b><br>acme.com")},
+	{"LINK_TEXT_OTHER_ADDRESS", shown("https://evil.example/x", "https://bank.com…"), shown("https://acme.com/manual", "https://acme.com…")},
 	{"LINK_IP_ADDRESS", link("http://203.0.113.5/a"), link("https://203-0-113-5.acme.com/a")},
 	{"LINK_IP_ADDRESS", link("https://0xCB007105/a"), link("https://cafe.acme.com/")},
 	{"LINK_IP_ADDRESS", link("https://[2001:db8::1]/a"), link("https://acme.com/[2001:db8::1]")},
@@ -186,6 +208,7 @@ var ruleCases = []struct {
 	{"LINK_LOOK_ALIKE", link("https://раypal.example/"), link("https://пример.example/")},
 	{"LINK_LOOK_ALIKE", link("https://xn--80ak6aa92e.com/"), link("https://xn--mnchen-3ya.de/")},
 	{"LINK_PUNYCODE", link("https://xn--mnchen-3ya.de/"), link("https://acme.com/xn--mnchen-3ya")},
+	{"LINK_NESTED_DOMAIN", link("https://paypal.com.münchen.net/"), link("https://www.münchen.com/")},
 	{"LINK_NESTED_DOMAIN", link("https://paypal.com.login.example.net/"), link("https://www.paypal.com.br/")},
 	{"LINK_CREDENTIALS", link("https://bank.com@evil.example/"), link("https://acme.com/@bob")},
 	{"LINK_PORT", link("https://acme.com:8443/"), link("https://acme.com:443/")},

@@ -44,7 +44,7 @@ var structureRules = []rule{
 		id: "IMAGE_ONLY", severity: Critical, score: 2.2,
 		description: "The message is a picture with hardly any text.",
 		advice:      adviceImages,
-		when:        func(f *facts) bool { return f.page.images > 0 && f.body.words < 15 },
+		when:        func(f *facts) bool { return f.page.pictured() && f.body.words < 15 },
 	},
 	{
 		id: "IMAGE_HEAVY", severity: Info, score: 0.8,

@@ -65,7 +65,10 @@ func (l look) styled(style string) look {
 		case "color":
 			l.colour = readColour(value)
 		case "background-color", "background":
-			if c := readColour(value); !c.transparent {
+			switch c := readColour(value); {
+			case c.translucent:
+				l.background = colour{} // what is behind it shines through
+			case !c.transparent:
 				l.background = c
 			}
 		case "background-image":
@@ -86,28 +89,30 @@ func number(value string) (float64, bool) {
 	return x, err == nil
 }
 
+// pixels are the lengths of units; those of a window are for one of 600 pixels, as wide as mail is.
+var pixels = map[string]float64{"": 1, "px": 1, "pt": 4. / 3, "pc": 16, "in": 96, "cm": 38, "mm": 3.8, "rem": usual.size, "ch": usual.size / 2,
+	"ex": usual.size / 2, "vw": 6, "vh": 6, "vmin": 6, "vmax": 6}
+
 func fontSize(value string, inherited float64) float64 {
 	amount, ok := number(value)
 	if !ok {
 		return usual.size // a word such as "small"; none of them is unreadable
 	}
-	switch unit := strings.TrimLeft(value, "+-.0123456789"); {
-	case strings.HasPrefix(unit, "%"):
+	switch unit := strings.TrimSpace(strings.TrimLeft(value, "+-.0123456789")); {
+	case unit == "%":
 		return inherited * amount / 100
-	case strings.HasPrefix(unit, "em"):
+	case unit == "em":
 		return inherited * amount
-	case strings.HasPrefix(unit, "rem"):
-		return usual.size * amount
-	case strings.HasPrefix(unit, "pt"):
-		return amount * 4 / 3
+	case pixels[unit] > 0:
+		return amount * pixels[unit]
 	}
 	return amount
 }
 
 // colour is a colour as far as it can be known without a browser.
 type colour struct {
-	known, transparent bool
-	red, green, blue   int
+	known, transparent, translucent bool
+	red, green, blue                int
 }
 
 // like tells whether one colour cannot be read on the other.
@@ -123,6 +128,9 @@ var namedColours = map[string]colour{
 	"whitesmoke": {known: true, red: 245, green: 245, blue: 245}, "snow": {known: true, red: 255, green: 250, blue: 250},
 	"transparent": {transparent: true},
 }
+
+// mostlySolid is the alpha from which on a colour is taken for itself.
+const mostlySolid = 0.5
 
 // readColour reads the colours that mails are written with. Whatever else there is, pictures included, is an unknown colour.
 func readColour(value string) colour {
@@ -149,8 +157,15 @@ func readColour(value string) colour {
 		*channel = int(min(max(x, 0), 255))
 	}
 	if len(parts) > 3 {
-		if alpha, ok := number(parts[3]); ok && alpha == 0 {
+		alpha, ok := number(parts[3])
+		if strings.HasSuffix(parts[3], "%") {
+			alpha /= 100
+		}
+		switch {
+		case ok && alpha == 0:
 			return colour{transparent: true}
+		case ok && alpha < mostlySolid:
+			c.translucent = true
 		}
 	}
 	c.known = true

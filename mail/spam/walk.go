@@ -13,7 +13,7 @@ import (
 func readPage(source string) page {
 	w := walker{look: usual, variants: map[string]bool{}}
 	w.page.bytes = len(source)
-	source = source[:min(len(source), maxPage)]
+	source = cut(source, maxPage)
 	z := tokens.NewTokenizer(strings.NewReader(source))
 	for {
 		kind := z.Next()
@@ -103,12 +103,12 @@ func (w *walker) text(raw string) {
 		return
 	}
 	first, _ := utf8.DecodeRuneInString(text)
-	if w.seam && w.endsInLetter && isWordy(first) {
+	if w.seam && w.endsInLetter && isLetter(first) {
 		w.page.splits++
 	}
 	w.seam = false
 	last, _ := utf8.DecodeLastRuneInString(text)
-	w.endsInLetter = isWordy(last)
+	w.endsInLetter = isLetter(last)
 	w.page.letters += letters
 	if w.look.tiny() {
 		w.page.tiny += letters
@@ -174,9 +174,16 @@ func (w *walker) closeImplied(name string) {
 
 // breakWord puts a space between the texts on both sides of an element that is not in the line.
 func (w *walker) breakWord(name string) {
-	if !inlineElements[name] {
-		w.visible.WriteByte('\n')
-		w.endsInLetter = false
+	if inlineElements[name] {
+		return
+	}
+	w.visible.WriteByte('\n')
+	w.endsInLetter = false
+	if !w.inAnchor {
+		return
+	}
+	if a := &w.page.anchors[len(w.page.anchors)-1]; a.shown != "" && len(a.shown) < maxShown && !strings.HasSuffix(a.shown, "\n") {
+		a.shown += "\n"
 	}
 }
 
