@@ -16,10 +16,11 @@ func (a *App) usesOf(tx *db.Tx, ws space.ID, idOrKey string) ([]audience.Use, er
 	return append(uses, automated...), err
 }
 
-// forget lets slices above audiences forget what they keep of a contact.
+// forget lets slices above audiences forget what they keep of a contact. Automations come first: they hold followers, and that of broadcasts
+// locks broadcasts.
 func (a *App) forget(tx *db.Tx, ws space.ID, contact audience.ContactID, number int64) error {
-	if err := a.Broadcasts.Forget(tx, ws, number); err != nil {
+	if err := a.Automations.Forget(tx, ws, contact); err != nil {
 		return err
 	}
-	return a.Automations.Forget(tx, ws, contact)
+	return a.Broadcasts.Forget(tx, ws, number)
 }

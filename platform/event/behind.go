@@ -8,12 +8,12 @@ import (
 
 // Behind counts the events that the follower has not handled, up to a bound: whoever is far behind costs no more than that to know.
 func (f Follower) Behind(tx *db.Tx, most int) (int64, error) {
-	at, err := readPosition(tx, f.Name)
+	at, err := readPlace(tx, f.Name)
 	if err != nil {
 		return 0, err
 	}
 	if f.Choose != nil {
-		events, err := selectAfter(tx, at, math.MaxInt64, maxBatch)
+		events, err := selectAfter(tx, at.position, math.MaxInt64, maxBatch)
 		if err != nil {
 			return 0, err
 		}
@@ -23,7 +23,7 @@ func (f Follower) Behind(tx *db.Tx, most int) (int64, error) {
 		}
 	}
 	if len(f.Types) > 0 {
-		return countWanted(tx, at, f.Types, most)
+		return countWanted(tx, at.position, f.Types, most)
 	}
-	return countAfter(tx, at, most)
+	return countAfter(tx, at.position, most)
 }

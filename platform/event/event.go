@@ -4,7 +4,7 @@
 // Followers read the record in order, each with a durable position that moves in the transaction of its effects: inside the
 // database every event is followed exactly once.
 //
-//	Owns     event, event_follower
+//	Owns     event, event_follower, event_redaction
 package event
 
 import (

@@ -38,8 +38,9 @@ const maxBatch = 500
 
 // look is what a follower finds after its place.
 type look struct {
-	at, end position
-	events  []Event // that it wants, between the two
+	at     place
+	end    position
+	events []Event // that it wants, between the two
 	// others is how many it does not want there.
 	others int
 	// more tells that there may be others after these, be it that they may not be seen yet.
@@ -77,15 +78,21 @@ func (f Follower) Advance(ctx context.Context, d *db.DB) (moved, more bool, err 
 	if err != nil || !found.worth() {
 		return false, false, err
 	}
-	handle, overtaken := f.prepared(found.events), false
+	prepared, overtaken := f.prepared(found.events), false
 	err = d.Write(ctx, func(tx *db.Tx) error {
 		moved, overtaken = false, false
-		at, free, err := lockPosition(tx, f.Name)
+		at, free, err := lockPlace(tx, f.Name, found.at)
 		if err != nil || !free {
 			return err
 		}
-		if overtaken = at != found.at; overtaken {
+		if overtaken = at.position != found.at.position; overtaken {
 			return nil
+		}
+		handle := prepared
+		if at.redactions != found.at.redactions {
+			if handle, err = f.preparedAnew(tx, found); err != nil {
+				return err
+			}
 		}
 		if err := handle(tx); err != nil {
 			return fmt.Errorf("follower %s after event %d: %w", f.Name, at.seq, err)
@@ -107,6 +114,21 @@ func (f Follower) prepared(events []Event) func(tx *db.Tx) error {
 	return func(tx *db.Tx) error { return f.Handle(tx, events) }
 }
 
+// preparedAnew is prepared for what was found before facts were taken out of events, be it of others. It is read again where nobody can
+// take any out before the follower has ended, and not looked for again: while much is forgotten, the follower would never come to it.
+func (f Follower) preparedAnew(tx *db.Tx, found look) (write func(tx *db.Tx) error, err error) {
+	events, err := selectAfter(tx, found.at.position, found.end.txID+1, found.others+len(found.events))
+	if err != nil {
+		return nil, err
+	}
+	if events = f.ofTypes(events); f.Choose != nil && len(events) > 0 {
+		if events, err = f.Choose(tx, events); err != nil {
+			return nil, err
+		}
+	}
+	return f.prepared(events), nil
+}
+
 // look reads what comes next. It is done outside the transaction that handles it: those who write wait for one another on the
 // embedded engine, those who read do not.
 func (f Follower) look(ctx context.Context, d *db.DB) (found look, err error) {
@@ -118,11 +140,12 @@ func (f Follower) look(ctx context.Context, d *db.DB) (found look, err error) {
 	if err != nil {
 		return found, err
 	}
-	var at position
-	if err = d.Glance(ctx, func(tx *db.Tx) (err error) { at, err = readPosition(tx, f.Name); return err }); err != nil {
+	var at place
+	if err = d.Glance(ctx, func(tx *db.Tx) (err error) { at, err = readPlace(tx, f.Name); return err }); err != nil {
 		return found, err
 	}
-	before := window.passage(f.Name, at)
+	window.refresh(at)
+	before := window.passage(f.Name, at.position)
 	found = look{at: at, end: before.to, others: before.events}
 	for looking := true; looking; {
 		events, more, err := window.after(ctx, d, found.end, horizon)
@@ -137,7 +160,7 @@ func (f Follower) look(ctx context.Context, d *db.DB) (found look, err error) {
 		looking = len(events) > 0 && !found.worth()
 	}
 	if !found.worth() {
-		window.pass(f.Name, passage{from: at, to: found.end, events: found.others})
+		window.pass(f.Name, passage{from: at.position, to: found.end, events: found.others})
 	}
 	return found, nil
 }

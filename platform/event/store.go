@@ -143,10 +143,25 @@ func scanPosition(s db.Scanner) (position, error) {
 	return p, err
 }
 
-func readPosition(tx *db.Tx, name string) (position, error) {
-	p, err := db.One(tx, scanPosition, `SELECT tx_id, seq FROM event_follower WHERE name = $1`, name)
+// place is where a follower stands, and how often facts had been taken out of events when it was read.
+type place struct {
+	position
+	redactions int64
+}
+
+func scanPlace(s db.Scanner) (place, error) {
+	var p place
+	err := s.Scan(&p.txID, &p.seq, &p.redactions)
+	return p, err
+}
+
+// unplaced is where a follower stands that has handled nothing yet: it does not know what was taken out of events.
+var unplaced = place{beginning, -1}
+
+func readPlace(tx *db.Tx, name string) (place, error) {
+	p, err := db.One(tx, scanPlace, `SELECT tx_id, seq, redactions FROM event_follower WHERE name = $1`, name)
 	if errors.Is(err, db.ErrNotFound) {
-		return beginning, nil
+		return unplaced, nil
 	}
 	return p, err
 }
@@ -154,16 +169,56 @@ func readPosition(tx *db.Tx, name string) (position, error) {
 // beginning is before every event; those from before a Rebase have negative transaction ids.
 var beginning = position{txID: math.MinInt64}
 
-// lockPosition makes this transaction the only one that moves the follower. free is false if another node is at it.
-func lockPosition(tx *db.Tx, name string) (at position, free bool, err error) {
-	if _, err := tx.Exec(`INSERT INTO event_follower (name, tx_id, seq) VALUES ($1, $2, 0) ON CONFLICT DO NOTHING`, name, beginning.txID); err != nil {
-		return position{}, false, err
+// lockPlace makes this transaction the only one that moves the follower, and lets nobody take facts out of events before it has ended. free is
+// false if another node is at it, or facts are being taken out.
+func lockPlace(tx *db.Tx, name string, known place) (at place, free bool, err error) {
+	if known == unplaced {
+		if err := insertPlace(tx, name); err != nil {
+			return place{}, false, err
+		}
 	}
-	at, err = db.One(tx, scanPosition, `SELECT tx_id, seq FROM event_follower WHERE name = $1 {skip_locked}`, name)
+	at, err = db.One(tx, scanPlace, `SELECT tx_id, seq, redactions FROM event_follower WHERE name = $1 {skip_locked}`, name)
 	if errors.Is(err, db.ErrNotFound) {
-		return position{}, false, nil
+		return place{}, false, nil
 	}
 	return at, err == nil, err
+}
+
+// insertPlace gives a new follower a place. Whoever takes facts out of events now waits, and then finds it.
+func insertPlace(tx *db.Tx, name string) error {
+	redactions, err := countRedactions(tx, 0)
+	if err != nil {
+		return err
+	}
+	_, err = tx.Exec(`
+		INSERT INTO event_follower (name, tx_id, seq, redactions)
+		VALUES ($1, $2, 0, $3)
+		ON CONFLICT DO NOTHING`, name, beginning.txID, redactions)
+	return err
+}
+
+// countRedactions counts more times that facts are taken out of events, and returns how many there were. It locks the counter, which stands
+// in one row.
+func countRedactions(tx *db.Tx, more int64) (int64, error) {
+	return db.One(tx, db.Value[int64], `
+		INSERT INTO event_redaction (one, redactions)
+		VALUES (1, $1)
+		ON CONFLICT (one) DO UPDATE
+		SET redactions = event_redaction.redactions + excluded.redactions
+		RETURNING redactions`, more)
+}
+
+// holdFollowers waits for the followers that are writing, lets no other write before the transaction has ended, and tells all of them how often
+// facts were taken out of events.
+func holdFollowers(tx *db.Tx, redactions int64) error {
+	_, err := tx.Exec(`
+		WITH held AS (
+			SELECT name FROM event_follower
+			ORDER BY name
+			{for_update})
+		UPDATE event_follower SET redactions = $1
+		WHERE name IN (SELECT name FROM held)`, redactions)
+	return err
 }
 
 func movePosition(tx *db.Tx, name string, to position) error {
@@ -229,10 +284,10 @@ func shiftTransactions(tx *db.Tx, by int64) error {
 }
 
 // updateRedacted leaves alone what has no facts any more.
-func updateRedacted(tx *db.Tx, ws space.ID, subject, recipient string, before time.Time) ([]string, error) {
+func updateRedacted(tx *db.Tx, ws space.ID, subjects []string, recipient string, before time.Time) ([]string, error) {
 	return db.All(tx, db.Value[string], `
 		UPDATE event SET recipient = NULL, data = '{}'
-		WHERE subject_id = $1 AND workspace_id = $2 AND (recipient IS NULL OR recipient = $3) AND occurred_at < $4
+		WHERE subject_id {in $1} AND workspace_id = $2 AND (recipient IS NULL OR recipient = $3) AND occurred_at < $4
 			AND (recipient IS NOT NULL OR data <> '{}')
-		RETURNING id`, subject, ws, recipient, before)
+		RETURNING id`, subjects, ws, recipient, before)
 }

@@ -15,6 +15,8 @@ type Window struct {
 	mu     sync.Mutex
 	from   position // after which the events follow, without a gap
 	events []Event
+	// redactions is how often facts had been taken out of events, at least, before these were read.
+	redactions int64
 	// passed is what followers have looked at without finding anything to handle, by name. Their places in the database are before it.
 	passed map[string]passage
 }
@@ -30,6 +32,15 @@ const maxShown = 4 * maxBatch
 
 // NewWindow returns an empty one.
 func NewWindow() *Window { return &Window{passed: map[string]passage{}} }
+
+// refresh forgets what the window shows if facts have been taken out of events since. A follower has just read its place.
+func (w *Window) refresh(at place) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if at.redactions > w.redactions {
+		w.from, w.events, w.redactions = position{}, nil, at.redactions
+	}
+}
 
 // after returns the events that come after a place and below the horizon, in their order and up to a batch of them. more tells that there
 // may be others after these: behind what the window shows, or such as may not be seen yet.

@@ -149,17 +149,34 @@ func (s *Service) forget(ctx context.Context, item queue.Item) (left bool, err e
 	if err != nil {
 		return false, fmt.Errorf("forget mail: %w", err)
 	}
+	if err := s.forgetAround(ctx, e, item.Payload); err != nil {
+		return false, err
+	}
+	e.emails += emails
+	left = underWay || importing
+	return left, s.db.Write(ctx, func(tx *db.Tx) error {
+		if !left {
+			e.address, e.endedAt = "", tx.Now()
+		}
+		return updateErasure(tx, e)
+	})
+}
+
+// forgetAround forgets what is kept beside mail. Events come before whatever is made of them, or it would be made anew.
+func (s *Service) forgetAround(ctx context.Context, e erasure, payload string) error {
+	if err := s.db.Write(ctx, func(tx *db.Tx) error { return s.forgetEvents(tx, e) }); err != nil {
+		return fmt.Errorf("forget events: %w", err)
+	}
+	if err := s.forgetAbove(ctx, e, payload); err != nil {
+		return fmt.Errorf("forget what slices above keep: %w", err)
+	}
 	if err := s.forgetLog(ctx, e); err != nil {
-		return false, fmt.Errorf("forget log entries: %w", err)
+		return fmt.Errorf("forget log entries: %w", err)
 	}
 	if err := s.forgetErrorFiles(ctx, e); err != nil {
-		return false, fmt.Errorf("forget rows of imports: %w", err)
+		return fmt.Errorf("forget rows of imports: %w", err)
 	}
-	if err := s.forgetAbove(ctx, e, item.Payload); err != nil {
-		return false, fmt.Errorf("forget what slices above keep: %w", err)
-	}
-	left = underWay || importing
-	return left, s.db.Write(ctx, func(tx *db.Tx) error { return s.forgetRest(tx, e, emails, left) })
+	return nil
 }
 
 // forgetAbove lets slices above forget a person. They have locks of their own, so it is a transaction of its own.
@@ -171,8 +188,8 @@ func (s *Service) forgetAbove(ctx context.Context, e erasure, payload string) er
 	return s.db.Write(ctx, func(tx *db.Tx) error { return s.parts.Forget(tx, e.workspace, e.contact, number) })
 }
 
-// forgetRest forgets what is kept beside mail: what was told of the contact, and the address on the suppression list.
-func (s *Service) forgetRest(tx *db.Tx, e erasure, emails int64, left bool) error {
+// forgetEvents forgets the address on the suppression list and in imports, and what was told of these and of the contact.
+func (s *Service) forgetEvents(tx *db.Tx, e erasure) error {
 	entry, err := s.parts.Suppressions.Erase(tx, e.workspace, e.address)
 	if err != nil {
 		return err
@@ -193,11 +210,7 @@ func (s *Service) forgetRest(tx *db.Tx, e erasure, emails int64, left bool) erro
 			return err
 		}
 	}
-	e.emails += emails
-	if !left {
-		e.address, e.endedAt = "", tx.Now()
-	}
-	return updateErasure(tx, e)
+	return nil
 }
 
 // forgetEmails forgets the mails to a person that had come when it was asked for, batch by batch.

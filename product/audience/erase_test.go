@@ -1,11 +1,15 @@
 package audience_test
 
 import (
+	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
 
+	"postrider/platform/blob"
+	"postrider/product/audience"
 	"postrider/product/plan"
 )
 
@@ -145,5 +149,38 @@ func TestAPersonOfOneWorkspaceIsNotForgottenInAnother(t *testing.T) {
 		if got := h.CallAs(key, "GET", "/contacts/imports/"+later, nil, nil).Pick("counts"); got != `[{"created":1,"failed":0,"skipped":0,"total":1,"updated":0}]` {
 			t.Error(got)
 		}
+	})
+}
+
+// meddler is a store without files that lets something happen whenever one is asked for.
+type meddler struct {
+	blob.Store
+	meddle func()
+}
+
+func (m meddler) Open(context.Context, blob.Ref) (io.ReadCloser, error) {
+	m.meddle()
+	return nil, blob.ErrNotFound
+}
+
+func TestWhatIsForgottenIsNotLoggedByAFollowerThatLagsBehind(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.property("seats", "number")
+		h.imported([]byte("email,seats\n"+strings.Repeat("bob@example.net,x\n", 150)), nil) // whose file is asked for after the log was gone through
+		h.follow()
+		h.contact("ann@example.net", nil)
+		h.must(202, "POST", "/audience/contacts/ann@example.net/erase", nil)
+		asked := 0
+		late := audience.New(h.App.World, h.App.DB, audience.Parts{Keys: h.Keys, Blobs: meddler{meddle: func() { asked++; h.follow() }}, Plans: h.App.Plans,
+			Accounts: h.App.Accounts, Templates: h.App.Templates, Suppressions: h.App.Suppressions, Emails: h.App.Emails, Webhooks: h.App.Webhooks, Logs: h.App.Logs})
+		for _, w := range late.Workers() {
+			h.Finish(w.Step)
+		}
+		h.follow()
+		if got := h.must(200, "GET", "/logs?search=ann@example.net", nil); got.Column("id") != "" || asked == 0 {
+			t.Errorf("asked for %d files, and the log finds %s", asked, got.Raw)
+		}
+		h.nothingOf("ann@example.net")
 	})
 }

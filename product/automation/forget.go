@@ -10,6 +10,9 @@ import (
 // Forget takes out of runs what they know of a contact, because somebody's data is to be forgotten: the address, what events said and
 // what steps gave. Runs that go on are cancelled, or they would learn it again.
 func (s *Service) Forget(tx *db.Tx, ws space.ID, contact audience.ContactID) error {
+	if err := event.HoldFollowers(tx); err != nil { // the one of automations locks runs too
+		return err
+	}
 	runs, err := selectRunsOf(tx, ws, contact)
 	if err != nil || len(runs) == 0 {
 		return err
@@ -22,7 +25,7 @@ func (s *Service) Forget(tx *db.Tx, ws space.ID, contact audience.ContactID) err
 		return err
 	}
 	for i := range runs {
-		if err := s.forgetRun(tx, &runs[i]); err != nil {
+		if err := s.forgetRun(tx, &runs[i], "The person was forgotten."); err != nil {
 			return err
 		}
 	}
@@ -30,8 +33,8 @@ func (s *Service) Forget(tx *db.Tx, ws space.ID, contact audience.ContactID) err
 }
 
 // forgetRun takes the facts out of what was told of a run: the event that began it, its end, and why it failed, which may quote an
-// address that the run asked.
-func (s *Service) forgetRun(tx *db.Tx, r *Run) error {
+// address that the run asked. why stands in its place.
+func (s *Service) forgetRun(tx *db.Tx, r *Run, why string) error {
 	subjects := []string{string(r.ID)}
 	if r.Cause.Type == "event" {
 		subjects = append(subjects, string(r.Cause.EventID))
@@ -48,6 +51,6 @@ func (s *Service) forgetRun(tx *db.Tx, r *Run) error {
 	if r.Failure == nil {
 		return nil
 	}
-	r.Failure.Message = "The person was forgotten."
+	r.Failure.Message = why
 	return updateRun(tx, r)
 }
