@@ -5,7 +5,10 @@ import (
 	"postrider/product/automation/internal/flow"
 )
 
-func (r *Run) answersMail() bool { return r.Cause.EventName == flow.SystemPrefix+"email.received" }
+// mailReceived is the event that a received message begins runs with.
+const mailReceived = flow.SystemPrefix + "email.received"
+
+func (r *Run) answersMail() bool { return r.Cause.EventName == mailReceived }
 
 // answersBulk tells that the run began with mail to many, which is not answered by a program: an answer to a mailing list goes to people
 // who asked nothing (RFC 3834 §2).

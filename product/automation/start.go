@@ -82,7 +82,10 @@ func (s *Service) begin(tx *db.Tx, h happening, listeners []listener) (b begun, 
 			b.matched = append(b.matched, l.automation)
 		}
 	}
-	return b, s.write(tx, b.runs)
+	if err := s.write(tx, b.runs); err != nil {
+		return b, err
+	}
+	return b, noteHeard(tx, h, b.ids()...)
 }
 
 // enter makes the run of a trigger; nil if the trigger does not take the event.
@@ -206,6 +209,9 @@ func (s *Service) resume(tx *db.Tx, h happening) error {
 			continue
 		}
 		if err := receive(tx, r.ID, h.payload); err != nil {
+			return err
+		}
+		if err := noteHeard(tx, h, r.ID); err != nil {
 			return err
 		}
 		// An item that is leased is being looked at already; whoever holds it waits for the run's row, and finds what was received.

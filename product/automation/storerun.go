@@ -210,6 +210,9 @@ func deleteRuns(tx *db.Tx, ids []string) error {
 		WHERE run_id {in $1}`, ids); err != nil {
 		return err
 	}
+	if err := deleteHeard(tx, ids); err != nil {
+		return err
+	}
 	_, err := tx.Exec(`
 		DELETE FROM automation_run
 		WHERE id {in $1}`, ids)

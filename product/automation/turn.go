@@ -250,6 +250,12 @@ func (t *turn) settle(o outcome, r *Run) error {
 		r.ResumeAt = t.tx.Now().Add(t.service.world.Jitter(retryAfter(r.Tries), retryJitter))
 		return t.put(o.item, r)
 	}
+	if o.call != nil && r.forgotSince(&o.run) {
+		o.output = nil // the answer may repeat what it was asked with
+		if o.failed != "" {
+			o.failed = messageDeleted
+		}
+	}
 	w := &walk{turn: t, graph: graph, run: r, began: o.began}
 	r.ResumeAt = time.Time{}
 	if o.failed == "" {

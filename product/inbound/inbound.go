@@ -9,7 +9,7 @@
 //
 //	Owns     inbound_received, inbound_message, inbound_total, inbound_answer, inbound_forward, inbound_rule, inbound_receiver,
 //	         inbound_operator_mail, inbound_dmarc_report, inbound_tls_report
-//	Queues   received (one item a message that is to be checked), forward (one a message and rule)
+//	Queues   received (one item a message that is to be checked), forward (one a message and rule), received_deleted (for slices above)
 //	Emits    email.received
 package inbound
 

@@ -7,6 +7,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/event"
+	"postrider/platform/queue"
 	"postrider/platform/space"
 	"postrider/product/account"
 	"postrider/product/plan"
@@ -21,7 +22,17 @@ const (
 	removeBatch = 100
 	// clockGap is how far the clocks of two nodes may be apart.
 	clockGap = time.Minute
+
+	// DeletedLane is the queue of messages that were deleted, for slices above that keep what they were told of them.
+	DeletedLane queue.Lane = "received_deleted"
 )
+
+// Deleted is messages that were deleted, and the events that had told of them.
+type Deleted struct {
+	Workspace space.ID `json:"workspace_id"`
+	Messages  []ID     `json:"messages"`
+	Events    []string `json:"events"`
+}
 
 var errUnderWay = api.ErrInvalidState.Saying("The message is still being checked or passed on. Delete it in a moment.").
 	With("current", "processing").With("allowed", []string{"processed"})
@@ -53,14 +64,13 @@ func (s *Service) remove(tx *db.Tx, ws space.ID, ids []ID) (int, error) {
 	if err != nil || len(removed) == 0 {
 		return 0, err
 	}
-	var told, names []string
-	for _, id := range removed {
-		names = append(names, string(id))
-		events, err := event.Redact(tx, ws, string(id), "", tx.Now().Add(clockGap))
-		if err != nil {
-			return 0, err
-		}
-		told = append(told, events...)
+	names := make([]string, len(removed))
+	for i, id := range removed {
+		names[i] = string(id)
+	}
+	told, err := event.RedactAll(tx, ws, names, "", tx.Now().Add(clockGap))
+	if err != nil {
+		return 0, err
 	}
 	if err := s.webhooks.Forget(tx, ws, told); err != nil {
 		return 0, err
@@ -68,7 +78,18 @@ func (s *Service) remove(tx *db.Tx, ws space.ID, ids []ID) (int, error) {
 	if err := s.logs.EraseReceived(tx, ws, names); err != nil {
 		return 0, err
 	}
+	if err := s.tellDeleted(tx, Deleted{ws, removed, told}); err != nil {
+		return 0, err
+	}
 	return len(removed), addTotal(tx, ws, -int64(len(removed)))
+}
+
+// tellDeleted lets slices above know which messages are gone, if they can have been told of them.
+func (s *Service) tellDeleted(tx *db.Tx, gone Deleted) error {
+	if len(gone.Events) == 0 {
+		return nil
+	}
+	return queue.Add(tx, queue.Item{ID: s.world.NewID(), Lane: DeletedLane, Rank: queue.Normal, Due: tx.Now(), Payload: db.JSON(gone)})
 }
 
 // RemoveOld removes what is older than the plan of its workspace keeps, workspace by workspace. Plans keep received mail for good unless the
