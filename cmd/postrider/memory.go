@@ -7,11 +7,11 @@ import (
 	"runtime/metrics"
 )
 
-// The heap may grow to three times what is in use before it is swept: most of it is short-lived, and memory is cheaper than the processor
-// time of sweeping twice as often. Once much is in use, as with a million messages that wait for a hundred thousand domains, that would be
+// The heap may grow to five times what is in use before it is swept: most of it is short-lived, and a few megabytes are cheaper than the processor
+// time of sweeping more often. Once much is in use, as with a million messages that wait for a hundred thousand domains, that would be
 // hundreds of megabytes of nothing; then it grows by freeGrowth, or to twice of what is in use.
 const (
-	mostGrowth  = 200 // percent
+	mostGrowth  = 400 // percent
 	leastGrowth = 100
 	freeGrowth  = 128 << 20
 )

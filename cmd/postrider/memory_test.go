@@ -11,7 +11,7 @@ func TestALargeHeapGrowsByLess(t *testing.T) {
 	for _, c := range []struct {
 		megabytes uint64
 		want      int
-	}{{0, 200}, {20, 200}, {64, 200}, {80, 160}, {128, 100}, {4000, 100}} {
+	}{{0, 400}, {20, 400}, {40, 320}, {64, 200}, {80, 160}, {128, 100}, {4000, 100}} {
 		if got := growthOf(c.megabytes << 20); got != c.want {
 			t.Errorf("%d MB may grow by %d %%, want %d", c.megabytes, got, c.want)
 		}
