@@ -13,33 +13,11 @@ import (
 	"postrider/platform/event"
 )
 
-// reader is a follower that keeps what events say, as those do that write it into tables of their own.
-type reader struct {
-	event.Follower
-	kept, batch []string
-}
-
-func newReader(name string, window *event.Window) *reader {
-	r := &reader{}
-	r.Follower = event.Follower{Name: name, Window: window, Handle: func(_ *db.Tx, events []event.Event) error {
-		r.batch = nil // a write function may run again
-		for _, e := range events {
-			r.batch = append(r.batch, e.ID[len(e.ID)-1:]+e.Recipient+string(e.Data))
-		}
-		return nil
-	}}
-	return r
-}
-
-func (r *reader) step(t *testing.T, d *db.DB) bool {
-	t.Helper()
-	r.batch = nil
-	moved, err := r.Step(t.Context(), d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.kept = append(r.kept, r.batch...)
-	return moved
+// newReader returns a follower that keeps what events say, as those do that write it into tables of their own.
+func newReader(name string, window *event.Window) *listener {
+	l := newListener(name, window)
+	l.hears = func(e event.Event) string { return e.ID[len(e.ID)-1:] + e.Recipient + string(e.Data) }
+	return l
 }
 
 // tell writes that something happened to Ann, and what.
@@ -83,8 +61,8 @@ func TestWhatIsForgottenWhileAFollowerThinksIsNotWritten(t *testing.T) {
 					t.Error("was kept from writing")
 				}
 			}
-			if want := []string{"1{}", `2ann{"to":"ann"}`, "3{}", `4ann{"to":"ann"}`}; !slices.Equal(r.kept, want) {
-				t.Errorf("kept %q, want %q", r.kept, want)
+			if want := []string{"1{}", `2ann{"to":"ann"}`, "3{}", `4ann{"to":"ann"}`}; !slices.Equal(r.told, want) {
+				t.Errorf("kept %q, want %q", r.told, want)
 			}
 		})
 	}
@@ -114,8 +92,8 @@ func TestAFollowerThatChoseWhatIsForgottenMeanwhileChoosesAnew(t *testing.T) {
 		r.step(t, d)
 		tell(t, d, 4) // is after what was handled, and only that
 		r.step(t, d)
-		if want := []string{`2ann{"to":"ann"}`, `4ann{"to":"ann"}`}; !slices.Equal(r.kept, want) {
-			t.Errorf("kept %q, want %q", r.kept, want)
+		if want := []string{`2ann{"to":"ann"}`, `4ann{"to":"ann"}`}; !slices.Equal(r.told, want) {
+			t.Errorf("kept %q, want %q", r.told, want)
 		}
 	})
 }
@@ -141,7 +119,7 @@ func TestWhatOneFollowerReadBeforeItWasForgottenIsNotToldToAnother(t *testing.T)
 		quick.step(t, d)
 		forget(t, d, 2) // finds nothing any more, and takes nothing from anybody
 		elsewhere.step(t, d)
-		if got := append(slow.kept, elsewhere.kept...); !slices.Equal(got, []string{"1{}", "2{}", `3ann{"to":"ann"}`}) {
+		if got := append(slow.told, elsewhere.told...); !slices.Equal(got, []string{"1{}", "2{}", `3ann{"to":"ann"}`}) {
 			t.Errorf("kept %q", got)
 		}
 	})

@@ -14,15 +14,16 @@ import (
 // listener is a follower that remembers what it was told.
 type listener struct {
 	event.Follower
+	hears       func(event.Event) string
 	told, batch []string
 }
 
 func newListener(name string, window *event.Window, types ...string) *listener {
-	l := &listener{}
+	l := &listener{hears: func(e event.Event) string { return e.ID }}
 	l.Follower = event.Follower{Name: name, Types: types, Window: window, Handle: func(_ *db.Tx, events []event.Event) error {
 		l.batch = nil // a write function may run again
 		for _, e := range events {
-			l.batch = append(l.batch, e.ID)
+			l.batch = append(l.batch, l.hears(e))
 		}
 		return nil
 	}}

@@ -5,8 +5,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/db"
+	"postrider/platform/queue"
+	"postrider/product/email"
 )
 
 // fields are parts of a request, by their name on the wire.
@@ -111,4 +115,20 @@ func many(n int) []string {
 		list[i] = fmt.Sprintf("user%d@example.net", i)
 	}
 	return list
+}
+
+// pickUp lets a worker with room for one recipient take it.
+func pickUp(t *testing.T, in *apptest.Installation) {
+	t.Helper()
+	err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+		items, err := queue.Claim(tx, email.Lane, queue.Lease{Owner: "other", For: time.Minute, Token: 1}, 1)
+		if err != nil {
+			return err
+		}
+		_, err = in.App.Emails.Take(tx, items)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

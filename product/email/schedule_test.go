@@ -9,8 +9,6 @@ import (
 
 	"postrider/app/apptest"
 	"postrider/platform/db"
-	"postrider/platform/queue"
-	"postrider/product/email"
 )
 
 func cancel(in *apptest.Installation, id string) apptest.Answer {
@@ -203,17 +201,7 @@ func TestMailThatIsPartlyUnderWayCannotBeCancelled(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		id := accepted(t, in, fields{"scheduled_at": "in 1 hour", "to": many(3)})
 		in.Clock.Advance(2 * time.Hour)
-		err := in.App.DB.Write(context.Background(), func(tx *db.Tx) error { // a worker with room for one picks up
-			items, err := queue.Claim(tx, email.Lane, queue.Lease{Owner: "other", For: time.Minute, Token: 1}, 1)
-			if err != nil {
-				return err
-			}
-			_, err = in.App.Emails.Take(tx, items)
-			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		pickUp(t, in)
 		refused(t, cancel(in, id), http.StatusConflict, "email_not_scheduled")
 		refused(t, reschedule(in, id, "in 1 hour"), http.StatusConflict, "email_not_scheduled")
 		if got := in.Email(id).Text("status"); got != "sending" {

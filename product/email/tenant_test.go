@@ -8,9 +8,6 @@ import (
 	"time"
 
 	"postrider/app/apptest"
-	"postrider/platform/db"
-	"postrider/platform/queue"
-	"postrider/product/email"
 )
 
 // customer makes a managed customer with a verified domain and returns the ids of both.
@@ -95,22 +92,6 @@ func TestPausedCustomerSendsNothingNewAndQueuedMailGoesOn(t *testing.T) {
 			t.Errorf("resumed: %d %s", again.Status, again.Raw)
 		}
 	})
-}
-
-// pickUp lets a worker with room for one recipient take it.
-func pickUp(t *testing.T, in *apptest.Installation) {
-	t.Helper()
-	err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
-		items, err := queue.Claim(tx, email.Lane, queue.Lease{Owner: "other", For: time.Minute, Token: 1}, 1)
-		if err != nil {
-			return err
-		}
-		_, err = in.App.Emails.Take(tx, items)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 // standings are the states of an email's recipients, in order.
