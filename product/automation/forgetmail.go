@@ -82,7 +82,7 @@ func (s *Service) forgetMessages(tx *db.Tx, r *Run, gone inbound.Deleted) error 
 	if err != nil {
 		return err
 	}
-	heard := withoutMail(steps, begun, gone.Messages)
+	heard := stepsWithoutMail(steps, begun, gone.Messages)
 	if len(heard) == 0 {
 		return nil
 	}
@@ -103,9 +103,9 @@ func (r *Run) withoutMail() map[string]any {
 // forgotSince tells whether the message that the run was told of has been deleted since an earlier look at it.
 func (r *Run) forgotSince(before *Run) bool { return len(r.Payload) < len(before.Payload) }
 
-// withoutMail returns the steps that were done knowing the messages, from the beginning or since one was waited for, without what they gave:
+// stepsWithoutMail returns the steps that were done knowing the messages, from the beginning or since one was waited for, without what they gave:
 // what other servers answered may repeat what they were asked with, and why a step failed may quote it.
-func withoutMail(steps []taken, begun bool, messages []inbound.ID) (heard []taken) {
+func stepsWithoutMail(steps []taken, begun bool, messages []inbound.ID) (heard []taken) {
 	for _, t := range steps {
 		var output struct {
 			Event json.RawMessage `json:"event"`

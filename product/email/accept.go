@@ -74,7 +74,23 @@ func (s *Service) admit(ctx context.Context, sender Sender, draft Draft) (accept
 	if err := s.fetchFiles(fetching, draft.Files); err != nil {
 		return acceptance{}, err
 	}
-	return s.prepare(ctx, sender, draft, from)
+	rows, err := s.prepare(ctx, sender, draft, from)
+	if err == nil {
+		err = rows.checkMadeText(draft)
+	}
+	return rows, err
+}
+
+// checkMadeText looks through the text that was made of a page as through one that came. It is for whoever can be told: a broadcast must not
+// stop for everybody over what one of its letters says.
+func (a acceptance) checkMadeText(draft Draft) error {
+	if draft.Content.Text != "" {
+		return nil
+	}
+	if problem := textProblem(a.content.Text); problem != "" {
+		return api.Invalid("html", problem)
+	}
+	return nil
 }
 
 // Permit tells whether the sender may send from the domain now.
@@ -147,9 +163,6 @@ func (s *Service) prepare(ctx context.Context, sender Sender, draft Draft, from 
 	a.email = newEmail(id, sender, draft, from, now)
 	if a.content.Text == "" && a.content.HTML != "" && !draft.skipTextFromHTML {
 		a.content.Text = message.TextFromHTML(a.content.HTML)
-		if problem := textProblem(a.content.Text); problem != "" {
-			return a, api.Invalid("html", problem)
-		}
 	}
 	due := now
 	if !draft.ScheduledAt.IsZero() {

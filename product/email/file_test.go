@@ -12,6 +12,9 @@ import (
 	"testing"
 
 	"postrider/app/apptest"
+	"postrider/mail/address"
+	"postrider/product/email"
+	"postrider/product/plan"
 )
 
 // base64Of encodes content as most SDKs do.
@@ -166,6 +169,25 @@ func TestFilesThatRunAreRefusedInATextToo(t *testing.T) {
 		if answer := send(in, change); answer.Status != http.StatusBadRequest || problems(answer)[field] != "File type .exe is not allowed." {
 			t.Errorf("%s: %d %s", field, answer.Status, answer.Raw)
 		}
+	}
+}
+
+func TestOneOfManyMailsIsNotRefusedForAllOverTheTextThatIsMadeOfIt(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	const page = "<pre>begin 644 x.exe\n#0V%T\n`\nend\n</pre>"
+	batch := in.Call(http.MethodPost, "/emails/batch", []any{item("ann@example.net", nil), item("bob@example.net", fields{"text": nil, "html": page})})
+	if batch.Status != http.StatusBadRequest || !strings.Contains(batch.Text("error", "details", "fieldErrors"), "[1].html") {
+		t.Errorf("a strict batch: %d %s", batch.Status, batch.Raw)
+	}
+	news, err := in.App.Emails.OpenBulk(t.Context(), email.Bulk{Sender: email.Sender{Workspace: in.Workspace, Plan: plan.Unlimited, Source: email.SourceBroadcast},
+		From: address.Address{Local: "news", Domain: "acme.test"}})
+	if err == nil {
+		letter := email.BulkLetter{ID: email.ID(in.App.World.NewID()), To: address.Address{Local: "bob", Domain: "example.net"}, Subject: "News", HTML: page}
+		_, err = in.App.Emails.PrepareBulk(t.Context(), news, []email.BulkLetter{letter})
+	}
+	if err != nil {
+		t.Errorf("a broadcast: %v", err)
 	}
 }
 
