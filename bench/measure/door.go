@@ -97,7 +97,7 @@ func Ratio(whole float64, rates, others []float64) string {
 	for i := range rates {
 		turns[i] = rates[i] / others[i]
 	}
-	return fmt.Sprintf("%.1fx, %.1f to %.1f", whole, slices.Min(turns), slices.Max(turns))
+	return fmt.Sprintf("%.2fx, %.2f to %.2f", whole, slices.Min(turns), slices.Max(turns))
 }
 
 // Message returns messages of about so many bytes from an address to users of a domain, each with its final dot.

@@ -22,6 +22,7 @@ func main() {
 	flag.Var(&o.sessions, "sessions", "numbers of sessions, instead of the usual loads")
 	o.kilobytes = measure.Numbers{10}
 	flag.Var(&o.kilobytes, "kb", "with -sessions: sizes of the messages in kilobytes")
+	flag.StringVar(&o.beside, "beside", "", "another build of the program, to be measured by turns with this one")
 	flag.BoolVar(&o.alone, "alone", false, "leave Postfix out")
 	flag.StringVar(&o.profile, "profile", "", "file for a profile of the processor during the first loads")
 	measure.Main("submission", func(ctx context.Context) error { return run(ctx, o) })
@@ -33,7 +34,7 @@ type options struct {
 	turns               int
 	sessions, kilobytes measure.Numbers
 	alone               bool
-	profile             string
+	beside, profile     string
 }
 
 // usual are the loads that are measured if none are asked for.
@@ -61,23 +62,20 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return fmt.Errorf("build: %w", err)
 	}
-	data := filepath.Join(dir, "data")
-	seed, err := measure.Start(ctx, dir, program, "dev", "--data", data, "--http", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
-	key := seed.Text("api_key")
-	if err := seed.Stop(); err != nil {
-		return err
-	}
-	// Only the door: deliveries in the same seconds would be another measurement.
-	ours, err := measure.Start(ctx, dir, program, "serve", "--data", data, "--domain", "mail.postrider.test", "--roles", "smtp", "--submission", "127.0.0.1:0",
-		"--admin", "127.0.0.1:0")
+	ours, door, err := open(ctx, filepath.Join(dir, "ours"), program, "Postrider")
 	if err != nil {
 		return err
 	}
 	defer ours.Stop()
-	doors := []measure.Door{{Name: "Postrider", SMTP: measure.SMTP{Address: ours.Text("submission"), Encrypted: true, Key: key, From: "hello@acme.test"}, CPU: ours.CPU}}
+	doors := []measure.Door{door}
+	if o.beside != "" {
+		other, door, err := open(ctx, filepath.Join(dir, "beside"), o.beside, "the other build")
+		if err != nil {
+			return fmt.Errorf("%s: %w", o.beside, err)
+		}
+		defer other.Stop()
+		doors = append(doors, door)
+	}
 	switch {
 	case o.alone:
 	case measure.HasPostfix():
@@ -101,4 +99,28 @@ func run(ctx context.Context, o options) error {
 	}
 	fmt.Printf("\npeak memory of Postrider: %.0f MB\n", float64(ours.PeakMemory())/1e6)
 	return nil
+}
+
+// open starts a build of the program on data of its own, in dir: only the door, because deliveries in the same seconds would be another
+// measurement.
+func open(ctx context.Context, dir, program, name string) (*measure.Process, measure.Door, error) {
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return nil, measure.Door{}, err
+	}
+	data := filepath.Join(dir, "data")
+	seed, err := measure.Start(ctx, dir, program, "dev", "--data", data, "--http", "127.0.0.1:0")
+	if err != nil {
+		return nil, measure.Door{}, err
+	}
+	key := seed.Text("api_key")
+	if err := seed.Stop(); err != nil {
+		return nil, measure.Door{}, err
+	}
+	process, err := measure.Start(ctx, dir, program, "serve", "--data", data, "--domain", "mail.postrider.test", "--roles", "smtp",
+		"--submission", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	if err != nil {
+		return nil, measure.Door{}, err
+	}
+	smtp := measure.SMTP{Address: process.Text("submission"), Encrypted: true, Key: key, From: "hello@acme.test"}
+	return process, measure.Door{Name: name, SMTP: smtp, CPU: process.CPU}, nil
 }
