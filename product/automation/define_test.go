@@ -27,6 +27,7 @@ func TestMistakesOfADefinitionAreToldWithTheirSteps(t *testing.T) {
 			"steps[1].config.template.variables.a":      step("x", "send_email", fields{"template": fields{"id": "missing", "variables": fields{"a": fields{"var": "contact.nothing"}}}}),
 			"steps[1].config.subject":                   step("x", "send_email", fields{"from": "a@acme.test", "template": fields{"id": "hello"}, "subject": "Hello {{#if x}}"}),
 			"steps[1].config.html":                      step("x", "send_email", fields{"from": "a@acme.test", "subject": "Hello", "html": "Hello {{#if x}}"}),
+			"steps[1].config.text":                      step("x", "send_email", fields{"from": "a@acme.test", "subject": "Hello", "text": "begin 644 x.exe\n#0V%T\n`\nend\n"}),
 			"steps[1].config.properties.nothing":        step("x", "contact_update", fields{"properties": fields{"nothing": 1}}),
 			"steps[1].config.headers.Authorization":     step("x", "http_request", fields{"url": "https://x.example.com", "headers": fields{"Authorization": "Bearer x"}}),
 			"steps[1].config.payload.a":                 step("x", "emit_event", fields{"event_name": "x", "payload": fields{"a": fields{"var": "credentials.crm"}}}),

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"postrider/mail/address"
+	"postrider/mail/blocked"
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/space"
@@ -105,8 +106,11 @@ func (s *Service) templateExists(tx *db.Tx, ws space.ID, name string) (bool, err
 	return err == nil && t.Status == template.Published, err
 }
 
-// checkTexts notes a text of a mail that could never be rendered.
+// checkTexts notes a text of a mail that could never be rendered, or that must not be sent.
 func checkTexts(wrong *api.Fields, index int, m *flow.Mail) {
+	if problem := blocked.Text(m.Text); problem != "" {
+		wrong.Add(stepPath(index)+".config.text", problem)
+	}
 	_, err := template.Compile(ownTexts(m))
 	var public *api.Error
 	if errors.As(err, &public) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"postrider/mail/address"
+	"postrider/mail/blocked"
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/product/audience"
@@ -129,6 +130,9 @@ func (b Broadcast) check(wrong *api.Fields) {
 		if len(text) > maxHTML || strings.ContainsRune(text, 0) {
 			wrong.Add(field, "Must have at most 2 MB and no NUL characters.")
 		}
+	}
+	if problem := blocked.Text(b.Text); problem != "" {
+		wrong.Add("text", problem)
 	}
 	if b.Template != "" && (b.HTML != "" || b.Text != "") {
 		wrong.Add("template_id", "Give a template, or html and text, not both.")

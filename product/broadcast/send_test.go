@@ -241,6 +241,10 @@ func TestWhatIsWrongWithABroadcastIsToldBeforeItIsSent(t *testing.T) {
 		if got != "audience_id: There is none with this id.; template_id: There is no such template.; topic_id: There is none with this id." {
 			t.Error(got)
 		}
+		got = problems(h.must(400, "POST", "/broadcasts", news(list, fields{"text": "begin 644 x.exe\n#0V%T\n`\nend\n"})))
+		if got != "text: File type .exe is not allowed." {
+			t.Error(got)
+		}
 		got = problems(h.must(400, "POST", "/broadcasts", fields{"throttle_per_hour": 0, "name": "a\nb", "reply_to": []string{"x"}, "tags": []fields{{"name": "a b", "value": "c"}},
 			"sending_window": fields{"start": "9", "end": "25:00", "timezone": "Nowhere", "days": []int{8}}, "html": "x", "template_id": "y"}))
 		if n := strings.Count(got, ";") + 1; n != 9 {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"postrider/mail/address"
+	"postrider/mail/blocked"
 	"postrider/mail/message"
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -87,7 +88,7 @@ func (a acceptance) checkMadeText(draft Draft) error {
 	if draft.Content.Text != "" {
 		return nil
 	}
-	if problem := textProblem(a.content.Text); problem != "" {
+	if problem := blocked.Text(a.content.Text); problem != "" {
 		return api.Invalid("html", problem)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"unicode"
 
 	"postrider/mail/address"
+	"postrider/mail/blocked"
 	"postrider/mail/message"
 	"postrider/platform/api"
 )
@@ -176,7 +177,7 @@ func (r sendBody) checkWords(wrong *api.Fields, d *Draft) {
 	if d.Content.HTML == "" && d.Content.Text == "" {
 		wrong.Add("html", "One of html and text is required.")
 	}
-	if problem := textProblem(d.Content.Text); problem != "" {
+	if problem := blocked.Text(d.Content.Text); problem != "" {
 		wrong.Add("text", problem)
 	}
 	checkSize(wrong, map[string]string{"html": d.Content.HTML, "text": d.Content.Text})

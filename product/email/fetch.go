@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"postrider/mail/blocked"
 	"postrider/platform/api"
 	"postrider/platform/httpout"
 )
@@ -57,7 +58,7 @@ func (s *Service) fetchFiles(ctx context.Context, files []File) error {
 			if problem := nameProblem(file.Filename); problem != "" {
 				wrong.Add(at("filename"), problem)
 			}
-			if problem := blockedProblem(*file); problem != "" {
+			if problem := blocked.File(file.Filename, file.Content); problem != "" {
 				wrong.Add(at("filename"), problem)
 			}
 		}

@@ -1,24 +1,18 @@
 package email
 
 import (
-	"archive/zip"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
-	"net/url"
 	"path"
 	"slices"
 	"strings"
-	"unicode"
 
-	"golang.org/x/text/unicode/norm"
-
-	"postrider/mail/message"
+	"postrider/mail/blocked"
 	"postrider/platform/api"
 )
 
@@ -37,7 +31,6 @@ const (
 	maxFileBytes   = 10 << 20
 	maxFilesBytes  = 25 << 20
 	maxFilename    = 255
-	maxZipEntries  = 10_000
 	contentIDLimit = 255
 )
 
@@ -157,7 +150,7 @@ func checkFiles(wrong *api.Fields, bodies []fileBody) []File {
 		if problem := nameProblem(file.Filename); problem != "" && (file.source == "" || file.Filename != "") {
 			wrong.Add(at("filename"), problem)
 		}
-		if problem := blockedProblem(file); problem != "" {
+		if problem := blocked.File(file.Filename, file.Content); problem != "" {
 			wrong.Add(at("filename"), problem)
 		}
 		if len(file.ContentID) > contentIDLimit || !isPrintable(file.ContentID) || strings.ContainsAny(file.ContentID, `<>()"\ `) {
@@ -222,119 +215,12 @@ func nameProblem(name string) string {
 		return "A file name is required."
 	case len(name) > maxFilename:
 		return "Must have at most 255 bytes."
-	case hasDisguise(name):
+	case blocked.IsDisguised(name):
 		return "Must not contain control characters."
 	}
 	return ""
 }
 
-// hasDisguise tells whether a name holds characters that make it look like another.
-func hasDisguise(name string) bool {
-	return strings.IndexFunc(name, func(r rune) bool { return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) }) >= 0
-}
-
 func isPrintable(s string) bool {
 	return strings.IndexFunc(s, func(r rune) bool { return r < ' ' || r > '~' }) < 0
-}
-
-// blockedTypes are extensions that mailbox providers refuse because opening such a file runs it.
-var blockedTypes = strings.Fields(`
-	adp app asp bas bat cer chm cmd com cpl crt csh der exe fxp gadget hlp hta inf ins isp its js jse ksh lib lnk mad maf mag
-	mam maq mar mas mat mau mav maw mda mdb mde mdt mdw mdz msc msh msh1 msh2 mshxml msh1xml msh2xml msi msp mst ops pcd pif
-	plg prf prg reg scf scr sct shb shs sys ps1 ps1xml ps2 ps2xml psc1 psc2 tmp url vb vbe vbs vps vsmacros vss vst vsw vxd
-	ws wsc wsf wsh xnk jar apk dll iso img vhd vhdx sh bash py pyw`)
-
-// programs are the first bytes of files that run: Windows, Linux and macOS.
-var programs = []string{"MZ", "\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
-
-func blockedProblem(file File) string {
-	if problem := extensionProblem(file.Filename); problem != "" {
-		return problem
-	}
-	return contentProblem(file.Content, file.Filename)
-}
-
-func extensionProblem(name string) string {
-	if extension, blocked := blockedExtension(name); blocked {
-		return fmt.Sprintf("File type .%s is not allowed.", extension)
-	}
-	return ""
-}
-
-// textProblem looks for files that stand in a text, as they did before there were attachments.
-func textProblem(text string) (problem string) {
-	_ = message.WalkText(strings.NewReader(text), func(name string, content io.Reader) error {
-		if problem == "" {
-			raw, _ := io.ReadAll(content) // a string can always be read
-			problem = blockedProblem(File{Filename: name, Content: raw})
-		}
-		return nil
-	})
-	return problem
-}
-
-// isArchive tells by its first bytes or by a name whether a file is an archive that is looked into. Programs that open archives look for
-// the list at the end and take anything before it.
-func isArchive(content []byte, names ...string) bool {
-	return bytes.HasPrefix(content, []byte("PK\x03\x04")) || slices.ContainsFunc(names, func(name string) bool {
-		return slices.ContainsFunc(extensions(name), func(extension string) bool { return extension == "zip" })
-	})
-}
-
-// contentProblem looks at what a file is, whatever it is called.
-func contentProblem(content []byte, names ...string) string {
-	for _, magic := range programs {
-		if bytes.HasPrefix(content, []byte(magic)) {
-			return "Programs are not allowed, whatever their name."
-		}
-	}
-	if !isArchive(content, names...) {
-		return ""
-	}
-	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		return "" // damaged archives cannot be opened by the recipient either
-	}
-	for i, entry := range archive.File {
-		if i >= maxZipEntries {
-			return fmt.Sprintf("The archive contains more than %d files.", maxZipEntries)
-		}
-		if extension, blocked := blockedExtension(entry.Name); blocked {
-			return fmt.Sprintf("The archive contains a file of type .%s, which is not allowed.", extension)
-		}
-	}
-	return ""
-}
-
-func blockedExtension(name string) (string, bool) {
-	for _, extension := range extensions(name) {
-		if slices.Contains(blockedTypes, extension) {
-			return extension, true
-		}
-	}
-	return "", false
-}
-
-// extensions are those that a name may turn out to have. Mail programs decode it, Windows drops dots, spaces and the name of a stream from
-// its end, older programs take letters for those that look alike and do not see others, and a part may hide behind a semicolon.
-func extensions(name string) []string {
-	var found []string
-	forms := []string{name, message.DecodeHeader(name)}
-	if plain, err := url.PathUnescape(name); err == nil {
-		forms = append(forms, plain)
-	}
-	for _, form := range forms {
-		form = strings.Map(func(r rune) rune {
-			if unicode.Is(unicode.Cf, r) {
-				return -1
-			}
-			return unicode.ToLower(r)
-		}, norm.NFKC.String(form))
-		for part := range strings.SplitSeq(form, ";") {
-			part, _, _ = strings.Cut(part, "::$")
-			part = strings.TrimRight(part, ". \t\"'<>")
-			found = append(found, strings.TrimSpace(strings.TrimPrefix(path.Ext(part), ".")))
-		}
-	}
-	return found
 }

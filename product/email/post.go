@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"postrider/mail/address"
+	"postrider/mail/blocked"
 	"postrider/mail/message"
 	"postrider/platform/api"
 	"postrider/platform/blob"
@@ -228,10 +229,10 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 		}
 	}
 	for _, name := range p.Names {
-		if problem := extensionProblem(name); problem != "" {
+		if problem := blocked.Name(name); problem != "" {
 			return api.Invalid("attachments", problem)
 		}
-		if hasDisguise(name) {
+		if blocked.IsDisguised(name) {
 			return api.Invalid("attachments", "The name of a file must not contain control characters.")
 		}
 	}
@@ -258,7 +259,7 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 // inspectText reads a text to its end, for the files that stand in it.
 func (s *Service) inspectText(ctx context.Context, r io.Reader) error {
 	return message.WalkText(r, func(name string, content io.Reader) error {
-		if problem := extensionProblem(name); problem != "" {
+		if problem := blocked.Name(name); problem != "" {
 			return api.Invalid("attachments", problem)
 		}
 		return s.inspectFile(ctx, []string{name}, content)
@@ -274,7 +275,7 @@ func (s *Service) inspectFile(ctx context.Context, names []string, r io.Reader) 
 		return err
 	}
 	content := start[:n]
-	if isArchive(content, names...) {
+	if blocked.IsArchive(content, names...) {
 		if err := s.archives.Acquire(ctx, 1); err != nil {
 			return api.ErrUnavailable.Because(err)
 		}
@@ -285,7 +286,7 @@ func (s *Service) inspectFile(ctx context.Context, names []string, r io.Reader) 
 		}
 		content = append(content, rest...)
 	}
-	if problem := contentProblem(content, names...); problem != "" {
+	if problem := blocked.Content(content, names...); problem != "" {
 		return api.Invalid("attachments", problem)
 	}
 	return nil

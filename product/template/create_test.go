@@ -91,6 +91,7 @@ func TestWrongFieldsOfATemplateAreNamed(t *testing.T) {
 			"preview with a line":  {fields{"preview_text": "a\nb"}, "preview_text: Must be one line of at most 500 characters."},
 			"long preview":         {fields{"preview_text": strings.Repeat("x", 501)}, "preview_text: Must be one line of at most 500 characters."},
 			"NUL":                  {fields{"html": "a\x00"}, "html: Must have at most 5 MB and no NUL characters."},
+			"program in a text":    {fields{"text": "begin 644 x.exe\n#0V%T\n`\nend\n"}, "text: File type .exe is not allowed."},
 			"long note":            {fields{"note": strings.Repeat("x", 501)}, "note: Must have at most 500 characters and no NUL."},
 			"syntax":               {fields{"html": "<p>\n {{#if a}}"}, "html: Line 2, column 2: The block if is never closed: {{/if}} is missing."},
 			"syntax of parts":      {fields{"subject": "{{", "text": "{{/x}}"}, "subject: Line 1, column 1: The tag is not closed: }} is missing.; text: Line 1, column 1: {{/x}} closes a block that was not opened."},

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"postrider/mail/address"
+	"postrider/mail/blocked"
 	"postrider/platform/api"
 )
 
@@ -110,6 +111,9 @@ func (s Source) check(wrong *api.Fields) {
 		if len(text) > maxBodyBytes || strings.ContainsRune(text, 0) {
 			wrong.Add(field, "Must have at most 5 MB and no NUL characters.")
 		}
+	}
+	if problem := blocked.Text(s.Text); problem != "" {
+		wrong.Add("text", problem)
 	}
 	if s.HTML == "" && s.Text == "" {
 		wrong.Add("html", "Either html or text is required.")
