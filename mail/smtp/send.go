@@ -49,8 +49,11 @@ func (t *transaction) run(ctx context.Context, body io.Reader) error {
 	if raw := t.chunk(body); raw != nil {
 		return t.sendChunk(ctx, raw)
 	}
-	if err := t.command(ctx); err != nil || !c.Usable() {
+	if err := t.command(ctx); err != nil && !t.decided() { // who has refused everybody may hang up
 		return err
+	}
+	if !c.Usable() {
+		return nil
 	}
 	switch {
 	case t.open && t.accepted == 0:

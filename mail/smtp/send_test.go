@@ -52,6 +52,25 @@ func TestAServerThatHangsUpAtTheLoneDotHasRefusedAllTheSame(t *testing.T) {
 	checkRecipients(t, result, "refused 550 rcpt_to", "refused 550 rcpt_to")
 }
 
+func TestAServerThatHangsUpAfterItRefusedEverybodyHasRefusedThemAllTheSame(t *testing.T) {
+	t.Parallel()
+	for replies, want := range map[string][]string{
+		"S: 550 5.7.1 not you\nX":                               {"refused 550 mail_from", "refused 550 mail_from"},
+		"S: 250 ok\nS: 550 5.1.1 no such user\nS: 451 later\nX": {"refused 550 rcpt_to", "refused 451 rcpt_to"},
+		"S: 250 ok\nS: 550 no\nS: 550 no\nS: 354 go\nC: .\nX":   {"refused 550 rcpt_to", "refused 550 rcpt_to"},
+	} {
+		client, result, err := send(t, pipelined+transaction+replies, envelope("b@mx.test", "c@mx.test"))
+		if err != nil || result.SentFinalDot || client.Usable() {
+			t.Errorf("%q: %+v %v", replies, result, err)
+		}
+		checkRecipients(t, result, want...)
+	}
+	_, result, err := send(t, pipelined+transaction+"S: 250 ok\nS: 550 no\nX", envelope("b@mx.test", "c@mx.test"))
+	if err == nil || result.Recipients[1].Reply.Code != 0 {
+		t.Errorf("it has answered for one of two: %+v %v", result, err)
+	}
+}
+
 func TestAllRecipientsRefusedAfterPipelinedDataSendsALoneDot(t *testing.T) {
 	t.Parallel()
 	client, result, err := send(t, pipelined+transaction+"S: 250 ok\nS: 550 no\nS: 451 later\nS: 354 go\nC: .\nS: 554 nobody\nC: RSET\nS: 250 ok",

@@ -50,8 +50,12 @@ func (t *transaction) sendChunk(ctx context.Context, raw []byte) error {
 		return c.failed(ctx, StageMailFrom, err)
 	}
 	t.result.SentFinalDot = true // from here on the server may have all of it
-	if err := t.converse(ctx, 0, last); err != nil || c.phase == phaseDead {
-		t.result.SentFinalDot = err != nil && !t.decided() // a server that said good-bye to the envelope has not taken the message
+	err := t.converse(ctx, 0, last)
+	if t.decided() {
+		err = nil // who has refused everybody may hang up
+	}
+	if err != nil || c.phase == phaseDead {
+		t.result.SentFinalDot = err != nil // a server that said good-bye to the envelope has not taken the message
 		return err
 	}
 	reply, err := c.read(ctx, StageEndOfData, c.config.Timeouts.Final)

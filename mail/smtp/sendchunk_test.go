@@ -54,7 +54,7 @@ func TestASecondMessageGoesInOneBreath(t *testing.T) {
 
 func TestAConnectionThatBreaksInOneBreathLeavesItOpenWhetherTheMessageWasTaken(t *testing.T) {
 	t.Parallel()
-	for replies, dot := range map[string]bool{"": true, "S: 250 ok\nS: 250 ok\n": true, "S: 250 ok\nS: 250 ok\nS: 250 ok\n": true, "S: 250 ok\nS: 550 no\nS: 550 no\n": false} {
+	for replies, dot := range map[string]bool{"": true, "S: 250 ok\nS: 250 ok\n": true, "S: 250 ok\nS: 250 ok\nS: 250 ok\n": true, "S: 250 ok\nS: 550 no\nS: 550 no\n": false, "S: 550 no\n": false} {
 		_, result, err := sendTwo(t, breath+replies+"X")
 		if result.SentFinalDot != dot || (err == nil) == dot {
 			t.Errorf("after %q: %+v %v", replies, result, err)
