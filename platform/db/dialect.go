@@ -68,9 +68,11 @@ var postgresDialect = dialect{
 	index:   postgresWords,
 	catalog: postgresCatalog,
 	habits:  postgresHabits,
-	// Looking at this database only: a long transaction in another one must not hold our followers up.
+	// Looking at this database only: a long transaction in another one must not hold our followers up. The server looks at one connection
+	// after the other, and those it has looked at may begin a transaction before one that it comes to later; none of them is older than the
+	// snapshot, which is taken before.
 	horizon: `
-		SELECT COALESCE(MIN(backend_xid::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
+		SELECT LEAST(MIN(backend_xid::text::bigint), pg_snapshot_xmax(pg_current_snapshot())::text::bigint)
 		FROM pg_stat_activity
 		WHERE datname = current_database() AND backend_xid IS NOT NULL`,
 	cache: new(sync.Map),

@@ -13,8 +13,10 @@ func (d *DB) Horizon(ctx context.Context) (horizon int64, err error) {
 		return math.MaxInt64, nil
 	}
 	err = d.Glance(ctx, func(tx *Tx) (err error) {
-		horizon, err = One(tx, Value[int64], d.dialect.horizon)
+		horizon, err = horizonOf(tx)
 		return err
 	})
 	return horizon, err
 }
+
+func horizonOf(tx *Tx) (int64, error) { return One(tx, Value[int64], tx.db.dialect.horizon) }

@@ -1,0 +1,4 @@
+package db
+
+// HorizonOf is Horizon at the moment that a transaction sees.
+var HorizonOf = horizonOf
