@@ -66,7 +66,7 @@ func (a Address) Header() string {
 		return a.Addr()
 	case !isASCII(name) || longestWord(name) > maxPlainWord:
 		return EncodeWords(name) + " <" + a.Addr() + ">"
-	case isPhrase(name):
+	case isPhrase(name) && !strings.Contains(name, "."): // a dot is for those who read, not for those who write (RFC 5322 §4.1)
 		return name + " <" + a.Addr() + ">"
 	case strings.Contains(name, "=?"): // readers decode it even inside quotes, where RFC 2047 §5 forbids them to
 		return EncodeWords(name) + " <" + a.Addr() + ">"

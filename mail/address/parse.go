@@ -142,6 +142,9 @@ func (sc *scanner) angle(name string) (Address, error) {
 		return Address{}, invalid("the address needs a closing angle bracket")
 	}
 	sc.i++
+	if len(a.String()) > maxBytes { // which a name can become when it is decoded, or put in quotes
+		return Address{}, invalid("the name is too long")
+	}
 	return a, nil
 }
 

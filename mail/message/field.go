@@ -40,20 +40,29 @@ func ValidHeaderValue(value string) bool {
 	if len(value) > maxFieldValue || !utf8.ValidString(value) {
 		return false
 	}
-	word := 0
+	var run foldRun
 	for _, r := range value {
-		switch {
-		case r == ' ' || r == '\t':
-			word = 0
-			continue
-		case r < ' ' || 0x7f <= r && r < 0xa0 || r == '\u2028' || r == '\u2029':
-			return false
-		}
-		if word += utf8.RuneLen(r); word > maxFieldWord {
+		if r < ' ' && r != '\t' || 0x7f <= r && r < 0xa0 || r == '\u2028' || r == '\u2029' || !run.add(r) {
 			return false
 		}
 	}
 	return true
+}
+
+// foldRun counts the bytes that have to stand on one line, because a line can be broken before the first of several blanks only.
+type foldRun struct {
+	bytes int
+	blank bool
+}
+
+// add tells whether a line can still hold the run with one more character.
+func (f *foldRun) add(r rune) bool {
+	blank := r == ' ' || r == '\t'
+	if blank && !f.blank {
+		f.bytes = 0
+	}
+	f.bytes, f.blank = f.bytes+utf8.RuneLen(r), blank
+	return f.bytes <= maxFieldWord
 }
 
 // Reserved tells whether a header belongs to the service: who speaks to whom, how the body is built, and the traces of the
@@ -102,16 +111,16 @@ func (c *composer) textField(name, value string) {
 	c.field(name, value)
 }
 
-// customField writes a sender's own header. A value that is ASCII stays as it is: it may have a structure of its own, or be
-// encoded already.
+// customField writes a sender's own header.
 func (c *composer) customField(h Header) {
-	if !ValidHeaderName(h.Name) || !ValidHeaderValue(h.Value) || Reserved(h.Name) {
+	if !ValidHeaderName(h.Name) || Reserved(h.Name) {
 		c.fail(ErrHeader)
 		return
 	}
-	value := strings.Trim(h.Value, " \t")
-	if !isPlainText(value) {
-		value = address.EncodeWords(value)
+	value, problem := writtenValue(h.Name, h.Value)
+	if problem != "" {
+		c.fail(ErrHeader)
+		return
 	}
 	c.field(h.Name, value)
 }
@@ -171,17 +180,9 @@ func foldPoint(value string, room int) int {
 
 // isPlainText tells whether free text can stand in a header as it is.
 func isPlainText(s string) bool {
-	word := 0
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c == ' ' || c == '\t':
-			word = 0
-		case c < ' ' || c > '~':
-			return false
-		default:
-			word++
-		}
-		if word > maxFieldWord {
+	var run foldRun
+	for _, r := range s {
+		if r < ' ' && r != '\t' || r > '~' || !run.add(r) {
 			return false
 		}
 	}
@@ -198,7 +199,8 @@ func oneLine(s string) string {
 	}, s)
 }
 
-func validMessageID(id string) bool {
+// ValidMessageID tells whether an id has the form <left@right>, in ASCII and without blanks.
+func ValidMessageID(id string) bool {
 	left, right, found := strings.Cut(id, "@")
 	if !found || len(id) > maxFieldWord || len(left) < 2 || len(right) < 2 || left[0] != '<' || right[len(right)-1] != '>' {
 		return false

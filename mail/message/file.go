@@ -72,16 +72,14 @@ func (c *composer) content(a Attachment) error {
 func contentType(s string) string {
 	const fallback = "application/octet-stream"
 	kind, params, err := mime.ParseMediaType(s)
-	if err != nil || len(s) > maxFilename || !strings.Contains(kind, "/") ||
+	if err != nil && !errors.Is(err, mime.ErrInvalidMediaParameter) || len(s) > maxFilename || !strings.Contains(kind, "/") ||
 		strings.HasPrefix(kind, "message/") || strings.HasPrefix(kind, "multipart/") {
 		return fallback
 	}
-	kept := map[string]string{}
-	if charset, ok := params["charset"]; ok {
-		kept["charset"] = charset
-	}
-	formatted := mime.FormatMediaType(kind, kept)
-	if formatted == "" {
+	delete(params, "name") // the disposition has it
+	delete(params, "boundary")
+	formatted := mime.FormatMediaType(kind, params)
+	if formatted == "" || len(formatted) > maxFieldWord {
 		return fallback
 	}
 	return formatted
@@ -94,12 +92,12 @@ func (c *composer) filename(name string) {
 	if name == "" {
 		return
 	}
-	ascii := strings.Map(func(r rune) rune {
+	ascii := strings.ReplaceAll(strings.Map(func(r rune) rune {
 		if r >= utf8.RuneSelf {
 			return '_'
 		}
 		return r
-	}, name)
+	}, name), "=?", "=_") // readers decode what looks like an encoded word even inside quotes
 	c.write(";\r\n filename=\"")
 	for i := range len(ascii) {
 		if ascii[i] == '"' || ascii[i] == '\\' {

@@ -108,7 +108,7 @@ func (m Message) Bytes() ([]byte, error) {
 }
 
 func (m Message) compose(c *composer) {
-	if !validMessageID(m.MessageID) {
+	if !ValidMessageID(m.MessageID) {
 		c.fail(ErrMessageID)
 		return
 	}

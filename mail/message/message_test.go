@@ -172,14 +172,15 @@ func TestReplyToIsSaidOnce(t *testing.T) {
 func TestComposedTypesAreSafeToEncode(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{
-		"":                             "application/octet-stream",
-		"image/png":                    "image/png",
-		"IMAGE/PNG; name=x":            "image/png",
-		"text/csv; charset=iso-8859-1": "text/csv",
-		"message/rfc822":               "application/octet-stream",
-		"multipart/mixed; boundary=x":  "application/octet-stream",
-		"text/plain\r\nX: y":           "application/octet-stream",
-		"nonsense":                     "application/octet-stream",
+		"":                               "application/octet-stream",
+		"image/png":                      "image/png",
+		"IMAGE/PNG; name=x":              "image/png",
+		`application/pdf; name="a"; x y`: "application/pdf",
+		"text/csv; charset=iso-8859-1":   "text/csv",
+		"message/rfc822":                 "application/octet-stream",
+		"multipart/mixed; boundary=x":    "application/octet-stream",
+		"text/plain\r\nX: y":             "application/octet-stream",
+		"nonsense":                       "application/octet-stream",
 	} {
 		m := letter()
 		m.Attachments = []message.Attachment{{Filename: "f", ContentType: in, Content: []byte("x")}}
@@ -187,6 +188,28 @@ func TestComposedTypesAreSafeToEncode(t *testing.T) {
 		if len(parts) != 2 || parts[1].Type != want {
 			t.Errorf("type %q became %+v, want %q", in, parts, want)
 		}
+	}
+}
+
+func TestATypeKeepsWhatItSaysOfTheFile(t *testing.T) {
+	t.Parallel()
+	m := letter()
+	m.Attachments = []message.Attachment{{Filename: "invite.ics", ContentType: "text/calendar; name=x; method=REQUEST; charset=utf-8", Content: []byte("x")}}
+	if raw := compose(t, m); !bytes.Contains(raw, []byte("Content-Type: text/calendar; charset=utf-8; method=REQUEST\r\n")) {
+		t.Errorf("%s", raw)
+	}
+}
+
+func TestAFileThatIsCalledLikeAnEncodedWordIsCalledSo(t *testing.T) {
+	t.Parallel()
+	m := letter()
+	m.Attachments = []message.Attachment{{Filename: "=?utf-8?Q?x?=b.txt", Content: []byte("x")}}
+	_, parts := readStdlib(t, compose(t, m))
+	if len(parts) != 2 || parts[1].Filename != "=?utf-8?Q?x?=b.txt" {
+		t.Errorf("%+v", parts)
+	}
+	if raw := compose(t, m); bytes.Contains(raw, []byte(`filename="=?`)) {
+		t.Errorf("%s", raw)
 	}
 }
 

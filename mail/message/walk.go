@@ -101,18 +101,24 @@ var endOfMessage = boundaryAt{level: -1}
 // empty and the boundary is endOfMessage.
 func (w *walker) next() (line []byte, at *boundaryAt, err error) {
 	line, err = w.in.ReadSlice('\n')
+	cut := errors.Is(err, bufio.ErrBufferFull)
 	switch {
 	case len(line) == 0 && errors.Is(err, io.EOF):
 		return nil, &endOfMessage, nil
-	case err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF):
+	case err != nil && !cut && !errors.Is(err, io.EOF):
 		return nil, nil, err
 	}
 	started := w.atLineStart
 	w.atLineStart = line[len(line)-1] == '\n'
-	if started && len(line) > 2 && line[0] == '-' && line[1] == '-' {
-		if found, ok := w.boundary(line[2:]); ok {
-			return nil, &found, nil
-		}
+	if !started || len(line) <= 2 || line[0] != '-' || line[1] != '-' {
+		return line, nil, nil
+	}
+	found, ok := w.boundary(line[2:])
+	switch {
+	case ok && !cut:
+		return nil, &found, nil
+	case ok && w.manner == strictly: // it depends on the rest of the line, which need not fit any buffer
+		return nil, nil, ErrAmbiguous
 	}
 	return line, nil, nil
 }
@@ -227,6 +233,7 @@ func (w *walker) unparted(fields []Field, kind contentKind, parent string, text 
 // epilogue reads what follows a multipart, up to the next boundary. Some programs go on there if its own boundary comes again.
 func (w *walker) epilogue(edge string) (boundaryAt, error) {
 	for {
+		started := w.atLineStart
 		line, at, err := w.next()
 		if err != nil {
 			return boundaryAt{}, err
@@ -234,7 +241,7 @@ func (w *walker) epilogue(edge string) (boundaryAt, error) {
 		if at != nil {
 			return *at, nil
 		}
-		if rest, again := bytes.CutPrefix(line, []byte("--"+edge)); again && len(bytes.TrimSpace(rest)) == 0 && w.manner == strictly {
+		if rest, again := bytes.CutPrefix(line, []byte("--"+edge)); again && started && len(bytes.TrimSpace(rest)) == 0 && w.manner == strictly {
 			return boundaryAt{}, ErrAmbiguous
 		}
 	}
@@ -250,10 +257,11 @@ func (w *walker) leaf(fields []Field, kind contentKind, parent string, ended *bo
 	if err := w.visit(p); err != nil {
 		return boundaryAt{}, err
 	}
-	for body.ended == nil {
-		if body.fill(); body.err != nil {
-			return boundaryAt{}, body.err
-		}
+	for body.ended == nil && body.err == nil { // an error that the visit took no notice of is still one
+		body.fill()
+	}
+	if body.err != nil {
+		return boundaryAt{}, body.err
 	}
 	return *body.ended, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"postrider/mail/address"
 	"postrider/mail/dkim"
 	"postrider/mail/message"
 	"postrider/mail/report"
@@ -19,12 +20,17 @@ import (
 // unsendable is what is wrong with a message today and tomorrow.
 var unsendable = []error{message.ErrTooLarge, message.ErrHeader, message.ErrHeaderTooLarge, message.ErrMessageID, message.ErrContentID, dkim.ErrNoFrom, dkim.ErrLineEnds}
 
+func isUnsendable(err error) bool {
+	var unreadable *address.InvalidError
+	return errors.As(err, &unreadable) || slices.ContainsFunc(unsendable, func(reason error) bool { return errors.Is(err, reason) })
+}
+
 // refuseLocally ends an attempt that never came to a server.
 func (t *talk) refuseLocally(err error) {
 	s, o, a := t.service, &t.outcome, &t.outcome.Attempt
 	a.FinishedAt, a.Stage, t.heard.Failure = s.now(), smtp.StageDNS, shape.OurOwn
 	s.world.Log.Error("message could not be made", "email", o.Taken.Email.ID, "error", err)
-	if slices.ContainsFunc(unsendable, func(reason error) bool { return errors.Is(err, reason) }) {
+	if isUnsendable(err) {
 		a.Outcome, a.Response = email.AttemptBounced, "The message cannot be sent as it is: "+err.Error()
 		o.Decision, o.Failure = email.GivenUp, &email.Failure{Reason: "message_rejected_locally", Message: a.Response}
 		return

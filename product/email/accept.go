@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"time"
 
@@ -77,19 +79,37 @@ func (s *Service) admit(ctx context.Context, sender Sender, draft Draft) (accept
 	}
 	rows, err := s.prepare(ctx, sender, draft, from)
 	if err == nil {
-		err = rows.checkMadeText(draft)
+		err = rows.checkMade(draft)
 	}
 	return rows, err
 }
 
-// checkMadeText looks through the text that was made of a page as through one that came. It is for whoever can be told: a broadcast must not
-// stop for everybody over what one of its letters says.
-func (a acceptance) checkMadeText(draft Draft) error {
-	if draft.Content.Text != "" {
+// checkMade looks at what was made of a draft: through a text that was made of a page as through one that came, and at how large the
+// message will be. It is for whoever can be told: a broadcast must not stop for everybody over what one of its letters says.
+func (a acceptance) checkMade(draft Draft) error {
+	if draft.Content.Text == "" {
+		if problem := blocked.Text(a.content.Text); problem != "" {
+			return api.Invalid("html", problem)
+		}
+	}
+	return a.checkSize(draft)
+}
+
+// checkSize refuses what is too large for a message once it is encoded, though each of its parts is not. Few come near to that.
+func (a acceptance) checkSize(draft Draft) error {
+	size := len(a.content.HTML) + len(a.content.Text)
+	m := message.Message{From: draft.From, To: draft.To, Cc: draft.Cc, ReplyTo: draft.ReplyTo, Subject: draft.Subject, Date: a.email.CreatedAt,
+		MessageID: a.email.MessageID, Text: a.content.Text, HTML: a.content.HTML, Seed: string(a.email.ID)}
+	for _, file := range draft.Files {
+		size += len(file.Content)
+		m.Attachments = append(m.Attachments, message.Attachment{Filename: file.Filename, ContentType: file.ContentType, ContentID: file.ContentID,
+			Inline: file.Inline, Content: file.Content})
+	}
+	if size < message.MaxBytes/2 {
 		return nil
 	}
-	if problem := blocked.Text(a.content.Text); problem != "" {
-		return api.Invalid("html", problem)
+	if _, err := m.WriteTo(io.Discard); errors.Is(err, message.ErrTooLarge) {
+		return api.ErrTooLarge.Saying("With its files and texts encoded, the message would be larger than 40 MB.")
 	}
 	return nil
 }

@@ -235,7 +235,7 @@ func (s *Service) admitCandidate(ctx context.Context, sender Sender, c *candidat
 		rows, c.err = s.prepare(ctx, sender, c.draft, c.from)
 	}
 	if c.err == nil {
-		c.err = rows.checkMadeText(c.draft)
+		c.err = rows.checkMade(c.draft)
 	}
 	if c.err == nil {
 		if rows.contentBlob != "" { // a request of a few bytes can name a large template a hundred times

@@ -86,7 +86,7 @@ func (r sendBody) draft(wrong *api.Fields, now time.Time) Draft {
 		}
 	}
 	d.Topic = checkTopic(wrong, "topic_id", r.TopicID)
-	if d.ListUnsubscribe = r.ListUnsubscribe; d.ListUnsubscribe && hasHeader(r.Headers, "List-Unsubscribe") {
+	if d.ListUnsubscribe = r.ListUnsubscribe; d.ListUnsubscribe && hasHeader(d.Content.Headers, "List-Unsubscribe") {
 		wrong.Add("list_unsubscribe", "Give it as list_unsubscribe or as a header, not as both.")
 	}
 	if r.Tracking != nil {
@@ -196,24 +196,37 @@ func isOneLine(text string) bool {
 	return strings.IndexFunc(text, func(r rune) bool { return unicode.IsControl(r) && r != '\t' || r == '\u2028' || r == '\u2029' }) < 0
 }
 
-// checkHeaders refuses what is not the sender's to give, and a second Reply-To: a message has one at most (RFC 5322 §3.6).
+// checkHeaders refuses what is not the sender's to give, and a second header of a name: of most a message has one (RFC 5322 §3.6). One
+// without a value is none, as some programs send those they have no value for.
 func checkHeaders(wrong *api.Fields, headers map[string]string, replyTo []address.Address) map[string]string {
 	if len(headers) > maxHeaders {
 		wrong.Add("headers", fmt.Sprintf("At most %d headers are allowed.", maxHeaders))
 	}
+	given := map[string]string{}
+	spelled := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		switch value := headers[name]; {
+		value, lower := headers[name], strings.ToLower(name)
+		problem := ""
+		switch {
 		case !message.ValidHeaderName(name):
-			wrong.Add("headers."+name, "Not a valid header name.")
+			problem = "Not a valid header name."
 		case message.Reserved(name):
-			wrong.Add("headers."+name, "This header is set by the service and cannot be given.")
-		case len(replyTo) > 0 && strings.EqualFold(name, "Reply-To"):
-			wrong.Add("headers."+name, "Give it as reply_to or as a header, not as both.")
-		case !message.ValidHeaderValue(value) || len(value) > maxHeaderValue:
-			wrong.Add("headers."+name, "Must be at most 8 KB of text without line breaks or control characters.")
+			problem = "This header is set by the service and cannot be given."
+		case strings.Trim(value, " \t") == "":
+			continue
+		case len(replyTo) > 0 && lower == "reply-to":
+			problem = "Give it as reply_to or as a header, not as both."
+		case spelled[lower] != "":
+			problem = fmt.Sprintf("It is given as %s, too. Give it once.", spelled[lower])
+		default:
+			problem = message.HeaderProblem(name, value)
 		}
+		if problem != "" {
+			wrong.Add("headers."+name, problem)
+		}
+		given[name], spelled[lower] = value, name
 	}
-	return headers
+	return given
 }
 
 func hasHeader(headers map[string]string, name string) bool {
@@ -290,7 +303,7 @@ func checkMessageID(wrong *api.Fields, id, fromDomain string) string {
 		return ""
 	}
 	left, right, ok := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(id, "<"), ">"), "@")
-	if _, err := address.Parse(left + "@" + right); !ok || err != nil || !isPrintable(id) || !strings.HasPrefix(id, "<") || !strings.HasSuffix(id, ">") {
+	if _, err := address.Parse(left + "@" + right); !ok || err != nil || !message.ValidMessageID(id) {
 		wrong.Add("message_id", "Must have the form <local@domain>.")
 		return ""
 	}

@@ -254,3 +254,26 @@ func TestSizesOfFilesAreMeasuredDecoded(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsTooLargeForAMessageIsRefusedAndNotAccepted(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	const mb = 1 << 20
+	files := func(sizes ...int) (list []fields) {
+		for i, size := range sizes {
+			list = append(list, fields{"filename": fmt.Sprintf("%d.bin", i), "content": base64.StdEncoding.EncodeToString(make([]byte, size))})
+		}
+		return list
+	}
+	wide := strings.Repeat("日本", 5*mb/6)
+	answer := send(in, fields{"attachments": files(10*mb, 10*mb, 5*mb), "text": wide})
+	if answer.Status != http.StatusRequestEntityTooLarge || answer.Text("error", "code") != "payload_too_large" {
+		t.Errorf("%d %.300s", answer.Status, answer.Raw)
+	}
+	if answer := send(in, fields{"attachments": files(10*mb, 10*mb, 5*mb)}); answer.Status != http.StatusAccepted {
+		t.Errorf("files alone: %d %.300s", answer.Status, answer.Raw)
+	}
+	if answer := send(in, fields{"html": wide, "text": wide}); answer.Status != http.StatusAccepted {
+		t.Errorf("texts alone: %d %.300s", answer.Status, answer.Raw)
+	}
+}

@@ -94,6 +94,28 @@ func TestEmailsThatComeInWhileSomeoneReadsDisturbNoPage(t *testing.T) {
 	})
 }
 
+func TestAnEmailThatHasTheWholeWordDoesNotEndASearchForItsBeginning(t *testing.T) {
+	t.Parallel()
+	for _, order := range []string{"desc", "asc"} {
+		apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+			want := sendMany(t, in, 6)
+			query := []string{"search", "numb", "limit", "3", "order", order}
+			first := list(in, query...)
+			last := accepted(t, in, fields{"subject": "numb"})
+			second := list(in, append(query, "cursor", first.Text("next_cursor"), "limit", "9")...)
+			got := append(column(rows(first), "id"), column(rows(second), "id")...)
+			if order == "desc" {
+				slices.Reverse(want)
+			} else {
+				want = append(want, last)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", order, got, want)
+			}
+		})
+	}
+}
+
 func TestPagesCanBeFollowedById(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
