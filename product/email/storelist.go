@@ -23,6 +23,8 @@ type pageQuery struct {
 	// either are lists of choices of which one each is enough, and typed are those that people typed.
 	either [][]db.Choice
 	typed  [][][]string
+	// follows is the moment of the row that the page follows, or later than any email if it is the first one.
+	follows time.Time
 }
 
 func (p *pageQuery) add(condition string, value any) {
@@ -174,7 +176,7 @@ var endOfTime = time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // selectPage reads one row more than the page has, to know whether another follows.
 func selectPage(tx *db.Tx, ws space.ID, q listQuery, part db.Keyset) ([]Email, error) {
-	p := &pageQuery{where: []string{"email.workspace_id = $1"}, args: []any{ws}}
+	p := &pageQuery{where: []string{"email.workspace_id = $1"}, args: []any{ws}, follows: endOfTime}
 	p.filter(q)
 	tables, order := "email", part.Order("created_at", "email.id")
 	if len(p.whole)+len(p.asked)+len(p.either)+len(p.typed) == 0 {
@@ -212,9 +214,10 @@ func (p *pageQuery) keepTo(part db.Keyset, from, until time.Time) span {
 		return span{from, until}
 	}
 	beyond, at := "{newer email_search $%d $%d}", part.Beyond[0].(time.Time)
+	p.follows = at.Add(time.Microsecond) // what came in a crowded microsecond may stand in the next
 	if part.Down {
 		beyond = "{older email_search $%d $%d}"
-		until = at.Add(time.Microsecond) // what came in a crowded microsecond may stand in the next
+		until = p.follows
 	} else {
 		from = at
 	}
@@ -246,15 +249,16 @@ func (p *pageQuery) askIndex(tx *db.Tx, ws space.ID, of span) error {
 }
 
 // wholeOrBegun says how to look for what people typed: as whole words, which are found at once however many emails there are, and
-// only if no email has them all, as beginnings of words.
+// only if no email has them all, as beginnings of words. A page that follows another one asks the emails that were there before it:
+// those that come meanwhile must not turn a list into another one.
 func (p *pageQuery) wholeOrBegun(tx *db.Tx, ws space.ID, words []string) (db.Choice, error) {
 	if len(words) == 0 {
 		return db.Choice{}, nil
 	}
 	found, err := db.All(tx, db.Value[string], `
 		SELECT id FROM email_search
-		WHERE {matching email_search $1 $2}
-		LIMIT 1`, ws, tx.WordQuery(string(ws), slices.Concat(p.whole, words), nil, p.either...))
+		WHERE {matching email_search $1 $2} AND {between email_search $3 $4}
+		LIMIT 1`, ws, tx.WordQuery(string(ws), slices.Concat(p.whole, words), nil, p.either...), time.Unix(0, 0), p.follows)
 	if len(found) == 0 {
 		return db.Choice{Begun: words}, err
 	}
