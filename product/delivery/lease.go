@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"postrider/platform/db"
@@ -16,18 +17,8 @@ const renewBatch = 1000
 // RenewLeases keeps what this node has held for a while, and frees what nodes that vanished did. What this node has leased without
 // knowing it, because the answer to a claim was lost, is not renewed and so comes free too.
 func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
-	leased := s.ageing()
-	for first := 0; first == 0 || first < len(leased); first += renewBatch { // once at least: that it can be written is news too
-		batch := leased[first:min(first+renewBatch, len(leased))]
-		asked := s.world.Clock.Now()
-		var kept []queue.Item
-		if err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
-			kept, err = queue.Keep(tx, s.config.Node, batch, leaseFor)
-			return err
-		}); err != nil {
-			return false, err
-		}
-		s.sure(kept, asked)
+	if err := s.renew(ctx); err != nil {
+		return false, err
 	}
 	if !s.mayRelease() {
 		return false, nil
@@ -45,6 +36,40 @@ func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
 		}
 		return nil
 	})
+}
+
+// renew prolongs the leases that are not fresh.
+func (s *Service) renew(ctx context.Context) error {
+	leased := s.ageing()
+	for first := 0; first == 0 || first < len(leased); first += renewBatch { // once at least: that it can be written is news too
+		batch := leased[first:min(first+renewBatch, len(leased))]
+		asked := s.world.Clock.Now()
+		var kept []queue.Item
+		if err := s.db.Write(ctx, func(tx *db.Tx) (err error) {
+			kept, err = queue.Keep(tx, s.config.Node, batch, leaseFor)
+			return err
+		}); err != nil {
+			return err
+		}
+		s.sure(kept, asked)
+	}
+	return nil
+}
+
+// renewUntil renews leases at once, and again until the context ends.
+func (s *Service) renewUntil(ctx context.Context) {
+	for {
+		if err := s.renew(ctx); err != nil && ctx.Err() == nil {
+			s.world.Log.Error("leases could not be renewed", "error", err)
+		}
+		again, stop := s.world.Clock.After(freshFor)
+		select {
+		case <-ctx.Done():
+			stop()
+			return
+		case <-again:
+		}
+	}
 }
 
 // errLeaseOver keeps a message from being sent that another node may be sending: this one slept, or could not renew its leases.
@@ -164,15 +189,7 @@ func (s *Service) Drain(ctx context.Context) error {
 		s.release(id)
 	}
 	s.mu.Unlock()
-	ended := make(chan struct{})
-	go func() { s.running.Wait(); close(ended) }()
-	select {
-	case <-ended:
-	case <-ctx.Done():
-		s.world.Log.Warn("conversations cut off by shutdown; they may be held again")
-		s.cutOff()
-		<-ended
-	}
+	s.awaitEnd(ctx)
 	s.mu.Lock()
 	outcomes := s.ended()
 	s.mu.Unlock()
@@ -190,4 +207,27 @@ func (s *Service) Drain(ctx context.Context) error {
 	s.settled(outcomes)
 	_, err := s.saveState(writing)
 	return err
+}
+
+// awaitEnd returns when nothing is under way any more. While attempts are, it renews leases, which no worker does now: another node would
+// send again what a server has and is slow to answer.
+func (s *Service) awaitEnd(ctx context.Context) {
+	ended := make(chan struct{})
+	go func() { s.running.Wait(); close(ended) }()
+	underWay, over := context.WithCancel(ctx)
+	var renewing sync.WaitGroup
+	s.mu.Lock()
+	if s.talking > 0 {
+		renewing.Go(func() { s.renewUntil(underWay) })
+	}
+	s.mu.Unlock()
+	select {
+	case <-ended:
+	case <-ctx.Done():
+		s.world.Log.Warn("conversations cut off by shutdown; they may be held again")
+		s.cutOff()
+		<-ended
+	}
+	over()
+	renewing.Wait()
 }
