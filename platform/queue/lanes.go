@@ -1,6 +1,10 @@
 package queue
 
-import "postrider/platform/db"
+import (
+	"slices"
+
+	"postrider/platform/db"
+)
 
 // Lanes returns the lanes in which items wait.
 func Lanes(tx *db.Tx) ([]Lane, error) {
@@ -13,6 +17,14 @@ func Lanes(tx *db.Tx) ([]Lane, error) {
 		last = next[0]
 		all = append(all, last)
 	}
+}
+
+// ExpiredLanes returns the lanes in which leases have run out, always in the same order: who frees them on several nodes at once must not wait for
+// another that waits for him.
+func ExpiredLanes(tx *db.Tx) ([]Lane, error) {
+	lanes, err := selectExpiredLanes(tx)
+	slices.Sort(lanes)
+	return lanes, err
 }
 
 // Oldest returns the ids of free items of a lane that have been due for the longest time.

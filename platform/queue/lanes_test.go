@@ -47,6 +47,31 @@ func TestOverdueItemsThatNobodyHasMoveToAnotherLane(t *testing.T) {
 	})
 }
 
+func TestLanesInWhichLeasesHaveRunOutAreToldOnceAndNoOthers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, d *db.DB, clock *hand) {
+		for n, of := range []queue.Lane{"vanished", "gone", "gone", "held", "free"} {
+			add(t, d, queue.Item{ID: id(n), Lane: of, Flow: "a", Due: clock.now})
+		}
+		write(t, d, func(tx *db.Tx) error {
+			for of, lasting := range map[queue.Lane]time.Duration{"vanished": time.Minute, "gone": time.Minute, "held": time.Hour} {
+				if _, err := queue.Claim(tx, of, queue.Lease{Owner: "node", For: lasting, Token: 1}, 9); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		clock.now = clock.now.Add(2 * time.Minute)
+		write(t, d, func(tx *db.Tx) error {
+			lanes, err := queue.ExpiredLanes(tx)
+			if fmt.Sprint(lanes) != "[gone vanished]" {
+				t.Errorf("%v", lanes)
+			}
+			return err
+		})
+	})
+}
+
 func TestKeysOfWhatIsSetAsideAreToldOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, d *db.DB, clock *hand) {

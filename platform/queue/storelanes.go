@@ -11,6 +11,13 @@ func laneAfter(tx *db.Tx, last Lane) ([]Lane, error) {
 		LIMIT 1`, last)
 }
 
+// selectExpiredLanes reads what is leased, which is little beside what waits.
+func selectExpiredLanes(tx *db.Tx) ([]Lane, error) {
+	return db.All(tx, db.Value[Lane], `
+		SELECT DISTINCT lane FROM queue_item
+		WHERE lease_owner IS NOT NULL AND lease_until < $1`, tx.Now())
+}
+
 func selectOldest(tx *db.Tx, lane Lane, rank Rank, limit int) ([]string, error) {
 	return db.All(tx, db.Value[string], `
 		SELECT id FROM queue_item

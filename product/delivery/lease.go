@@ -9,13 +9,15 @@ import (
 
 	"postrider/platform/db"
 	"postrider/platform/queue"
+	"postrider/product/email"
 )
 
 // renewBatch bounds the leases that one transaction renews.
 const renewBatch = 1000
 
-// RenewLeases keeps what this node has held for a while, and frees what nodes that vanished did. What this node has leased without
-// knowing it, because the answer to a claim was lost, is not renewed and so comes free too.
+// RenewLeases keeps what this node has held for a while, and frees what nodes that vanished did, even what only they may send: it has to end
+// when its time is over. What this node has leased without knowing it, because the answer to a claim was lost, is not renewed and so comes
+// free too.
 func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
 	if err := s.renew(ctx); err != nil {
 		return false, err
@@ -24,7 +26,14 @@ func (s *Service) RenewLeases(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return false, s.db.Write(ctx, func(tx *db.Tx) error {
-		for _, lane := range s.lanes() {
+		lanes, err := queue.ExpiredLanes(tx)
+		if err != nil {
+			return err
+		}
+		for _, lane := range lanes {
+			if !email.IsMail(lane) {
+				continue
+			}
 			freed, err := queue.ReleaseExpiredOf(tx, lane)
 			if err != nil {
 				return err

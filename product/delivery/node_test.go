@@ -77,29 +77,44 @@ func TestMailOfADomainWaitsForTheNodeThatWasChosen(t *testing.T) {
 
 func TestMailOfANodeThatNeverComesBackEnds(t *testing.T) {
 	t.Parallel()
-	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
-		say(t, in)
-		in.Must(http.StatusOK, http.MethodPatch, "/domains/"+in.DomainID, map[string]any{"sending_node_id": apptest.NodeID})
-		id := in.Send("ann@example.net")
-		other := delivery.New(in.App.World, in.App.DB, in.App.Emails, in.App.Domains, in.App.Relays, in.Keys, delivery.Config{
-			Node: "00000000-0000-7000-8000-00000000000b", Hello: "other.test", AllowPrivate: true, Inline: true})
-		look := func() apptest.Answer {
-			in.Finish(in.App.Emails.EndOverdue)
-			in.Finish(other.Step)
-			return in.Email(id)
-		}
-		in.Clock.Advance(24 * time.Hour)
-		if waiting := look(); waiting.Text("status") != "queued" {
-			t.Fatalf("after a day: %s", waiting.Raw)
-		}
-		in.Clock.Advance(9 * 24 * time.Hour)
-		if over := look(); over.Text("status") != "failed" || over.Text("failure", "reason") != "delivery_expired" {
-			t.Errorf("after ten: %s", over.Raw)
-		}
-		if got := in.Mailbox("ann@example.net"); len(got) != 0 {
-			t.Errorf("%d messages arrived", len(got))
-		}
-	})
+	for name, steps := range map[string]int{"left waiting": 0, "claimed": 1, "being sent": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+				say(t, in)
+				in.Must(http.StatusOK, http.MethodPatch, "/domains/"+in.DomainID, map[string]any{"sending_node_id": apptest.NodeID})
+				id := in.Send("ann@example.net")
+				for range steps {
+					if _, err := in.App.Delivery.Step(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				other := newNode(t, in)
+				look := func() apptest.Answer {
+					for range 5 {
+						other.work("delivery leases")
+						in.Clock.Advance(10 * time.Second)
+					}
+					in.Finish(in.App.Emails.EndOverdue)
+					in.Finish(other.Step)
+					return in.Email(id)
+				}
+				before, copies := in.Email(id).Text("status"), len(in.Mailbox("ann@example.net"))
+
+				in.Clock.Advance(24 * time.Hour)
+				if waiting := look(); waiting.Text("status") != before {
+					t.Fatalf("%s after a day: %s", before, waiting.Raw)
+				}
+				in.Clock.Advance(9 * 24 * time.Hour)
+				if over := look(); over.Text("status") != "failed" || over.Text("failure", "reason") != "delivery_expired" {
+					t.Errorf("after ten: %s", over.Raw)
+				}
+				if got := in.Mailbox("ann@example.net"); len(got) != copies {
+					t.Errorf("%d messages arrived, and %d before", len(got), copies)
+				}
+			})
+		})
+	}
 }
 
 func TestManagedCustomerMayHaveANodeOfItsOwn(t *testing.T) {
