@@ -77,7 +77,7 @@ func (s *Service) Recall(tx *db.Tx, ids []ID) (recalled []ID, err error) {
 	var done []string
 	for _, item := range items {
 		r := b.recipients[RecipientID(item.ID)]
-		if r == nil || r.State != Queued && (r.State != Sending || r.NextAttemptAt.IsZero()) {
+		if r == nil || r.State != Queued && (r.State != Sending || r.underWay()) {
 			continue // picked up since
 		}
 		b.recall(r)

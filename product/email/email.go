@@ -189,6 +189,9 @@ type Recipient struct {
 	TakenAt time.Time
 }
 
+// underWay tells whether an attempt has begun whose outcome is not written down.
+func (r Recipient) underWay() bool { return r.State == Sending && r.NextAttemptAt.IsZero() }
+
 // Kind is the list a recipient stands in.
 type Kind string
 

@@ -114,7 +114,7 @@ func timeline(events []event.Event, attempts []storedAttempt, recipients []Recip
 			OccurredAt: api.Time(a.StartedAt), Message: message, AttemptID: api.Ref(a.ID)})
 	}
 	for _, r := range recipients {
-		if r.State == Sending && r.NextAttemptAt.IsZero() {
+		if r.underWay() {
 			entries = append(entries, timelineEntry{Type: "email.sending", Status: Sending, Recipient: api.Ref(r.Address),
 				OccurredAt: api.Time(r.TakenAt), Message: fmt.Sprintf("Attempt %d is under way.", r.Attempts)})
 		}

@@ -111,7 +111,7 @@ func (b *batch) start(r *Recipient) {
 // recordLost records the attempt of a recipient that was being sent already: it was lost with its worker, and the server may
 // have taken the message.
 func (b *batch) recordLost(r *Recipient) {
-	if r.State != Sending || !r.NextAttemptAt.IsZero() {
+	if !r.underWay() {
 		return
 	}
 	now := b.tx.Now()
