@@ -1,6 +1,7 @@
 package email
 
 import (
+	"errors"
 	"time"
 
 	"postrider/mail/report"
@@ -40,8 +41,11 @@ type Complaint struct {
 // by somebody.
 const reportFor = 30 * 24 * time.Hour
 
+// ErrUnderWay keeps a report from being taken that has overtaken the record of its message: it must come again when that is written.
+var ErrUnderWay = errors.New("what became of the message is not written down yet")
+
 // Report writes down what was told later, and tells whether there is such a recipient. What it says about recipients that are
-// past changing is only kept as an event, or not at all.
+// past changing is only kept as an event, or not at all. While an attempt is under way it is ErrUnderWay.
 func (s *Service) Report(tx *db.Tx, told Reported) (known bool, err error) {
 	b, err := s.loadBatch(tx, []queue.Item{{ID: string(told.Recipient)}})
 	if err != nil {
@@ -50,6 +54,9 @@ func (s *Service) Report(tx *db.Tx, told Reported) (known bool, err error) {
 	r, ok := b.recipients[told.Recipient]
 	if !ok || told.At.Sub(r.TakenAt) > reportFor {
 		return false, nil
+	}
+	if r.underWay() {
+		return true, ErrUnderWay
 	}
 	if told.Bounce != nil {
 		err = b.bouncedLater(r, told)

@@ -2,9 +2,11 @@ package inbound_test
 
 import (
 	"crypto/tls"
+	"errors"
 	"io"
 	"net/http"
 	"net/smtp"
+	"net/textproto"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +112,46 @@ func TestAComplaintReachesTheEmailItIsAbout(t *testing.T) {
 			t.Errorf("the next mail is %s", got)
 		}
 	})
+}
+
+// underWay mails an address up to where its server has the message and that is not written down yet, and returns the id of the email and its
+// return path.
+func underWay(t *testing.T, in *apptest.Installation, to string) (id, returnPath string) {
+	t.Helper()
+	id = in.Send(to)
+	for range 2 {
+		step(t, in.App.Delivery.Step)
+	}
+	got := in.Mailbox(to)
+	if len(got) != 1 || in.Email(id).Text("status") != "sending" {
+		t.Fatalf("%s with %d messages to %s", in.Email(id).Text("status"), len(got), to)
+	}
+	return id, got[0].Envelope.From
+}
+
+func TestAReportThatOvertakesTheRecordOfItsMessageIsTakenWhenItComesAgain(t *testing.T) {
+	t.Parallel()
+	for want, report := range map[string]string{"bounced": bounce("ann@example.net", "failed", "5.1.1", "550 5.1.1 no such user"), "complained": complaint("ann@example.net")} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+				id, back := underWay(t, in, "ann@example.net")
+				mx := in.MX()
+				var refused *textproto.Error
+				if err := offer(mx, "", back, report); !errors.As(err, &refused) || refused.Code != 451 || !strings.Contains(refused.Msg, "not known yet") {
+					t.Fatalf("before the outcome was recorded: %v", err)
+				}
+				in.Deliver()
+				hand(t, mx, back, report)
+				if record := in.Email(id); record.Text("status") != want {
+					t.Errorf("%s", record.Raw)
+				}
+				if entry := in.Call(http.MethodGet, "/suppressions/ann@example.net", nil); entry.Text("email_id") != id {
+					t.Errorf("%s", entry.Raw)
+				}
+			})
+		})
+	}
 }
 
 func TestOtherMessagesToAReturnPathChangeNothing(t *testing.T) {

@@ -71,9 +71,13 @@ func (s *Service) newLetter(kind, recipient string, e Envelope, c content) Lette
 }
 
 // takeReport takes a message at a return path, and answers when what it says is stored. What says nothing of use is kept for the
-// operator: it may be a form of bounce that nobody knows yet.
+// operator: it may be a form of bounce that nobody knows yet. What comes before the message that it is about is recorded as sent has to come again.
 func (s *Service) takeReport(ctx context.Context, recipient email.RecipientID, e Envelope, c content) *smtp.Reply {
 	kind, err := s.readReport(ctx, recipient, e, c)
+	if errors.Is(err, email.ErrUnderWay) {
+		s.world.Log.Info("report came too soon", "recipient", recipient, "kind", kind)
+		return replyTooSoon
+	}
 	if err != nil {
 		s.world.Log.Error("report could not be stored", "recipient", recipient, "error", err)
 		return replyTrouble

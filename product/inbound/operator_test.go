@@ -296,6 +296,21 @@ func TestAComplaintThatCannotBeReadNowIsReadLater(t *testing.T) {
 	})
 }
 
+func TestAComplaintToTheInstallationThatOvertakesTheRecordOfItsMessageIsReadAgain(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id, back := underWay(t, in, "ann@example.net")
+		hand(t, in.MX(), "abuse@mail.postrider.test", strings.Replace(complaint("ann@example.net"), "Version: 1\r\n", "Version: 1\r\nOriginal-Mail-From: <"+back+">\r\n", 1))
+		in.Receive()
+		in.Deliver()
+		in.Clock.Advance(time.Minute)
+		in.Receive()
+		if got := in.Email(id).Text("status"); got != "complained" {
+			t.Errorf("the email is %s, and the operator finds %v", got, letters(t, in))
+		}
+	})
+}
+
 func TestAReportWhoseSenderIsWhoItSaysIsProven(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

@@ -69,6 +69,7 @@ var (
 	replyBroken   = smtp.NewReply(554, "5.6.0", "The header of the message cannot be read")
 	replyLoop     = smtp.NewReply(554, "5.4.6", "The message has passed too many servers")
 	replyTrouble  = smtp.NewReply(451, "4.3.0", "The message could not be stored, try again later")
+	replyTooSoon  = smtp.NewReply(451, "4.3.0", "What became of the message is not known yet, try again later")
 	replyStored   = smtp.NewReply(250, "2.0.0", "Stored")
 )
 
