@@ -62,6 +62,12 @@ func TestWalkMakesTheBestOfBrokenMessages(t *testing.T) {
 		"inner boundary that never comes": {
 			"Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: multipart/alternative; boundary=y\n\none\n--x\n\ntwo\n--x--\n",
 			[]part{{Type: "text/plain", Content: "one\r\n"}, {Type: "text/plain", Content: "two"}}},
+		"boundary that goes on": {
+			"Content-Type: multipart/mixed; boundary=x\n\n--x\n\none\n--x--" + wide + "!\n--x\n\ntwo\n--x--\n",
+			[]part{{Type: "text/plain", Content: "one\r\n--x--" + wide + "!"}, {Type: "text/plain", Content: "two"}}},
+		"boundary in the middle of a line": {
+			"Content-Type: multipart/mixed; boundary=x\n\n--x\n\n" + wide + "--x--\n--x--\n",
+			[]part{{Type: "text/plain", Content: wide + "--x--"}}},
 		"multipart of nothing": {"Content-Type: multipart/mixed; boundary=x\n\n\n--x--\n", nil},
 		"type that is none":    {"Content-Type: attachment; filename=a.bin\n\nx", []part{{Type: "text/plain", Filename: "a.bin", Content: "x"}}},
 		"comments in a type": {"Content-Type: multipart(a)/mixed (b;c); boundary=x\n\n--x\nContent-Type: (a\\)) text / html\n\none\n--x--\n",
@@ -91,6 +97,41 @@ func TestWalkMakesTheBestOfBrokenMessages(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// wide fills the buffer of a walk, so that what follows it on a line is not seen together with what is before it.
+var wide = strings.Repeat(" ", 16<<10)
+
+func TestALineThatMayBeABoundaryIsAmbiguous(t *testing.T) {
+	t.Parallel()
+	const top = "Content-Type: multipart/mixed; boundary=x\n\n"
+	for name, c := range map[string]struct {
+		raw       string
+		ambiguous bool
+	}{
+		"last boundary":              {top + "--x\n\none\n--x--" + wide + "!\n--x--\n", true},
+		"boundary":                   {top + "--x\n\none\n--x" + wide + "!\n--x--\n", true},
+		"nothing but blanks":         {top + "--x\n\none\n--x" + wide + "\n\ntwo\n--x--\n", true},
+		"nothing but tabs":           {top + "--x\n\none\n--x--" + strings.Repeat("\t", len(wide)) + "\n--x--\n", true},
+		"in a preamble":              {top + "--x" + wide + "!\n--x\n\none\n--x--\n", true},
+		"in a header":                {top + "--x\nSubject: one\n--x" + wide + "!\n\none\n--x--\n", true},
+		"in an epilogue":             {top + "--x\n\none\n--x--\n--x" + wide + "!\n", true},
+		"of the outer multipart":     {top + "--x\nContent-Type: multipart/mixed; boundary=y\n\n--x--" + wide + "!\n--y\n\none\n--y--\n--x--\n", true},
+		"in base64":                  {top + "--x\nContent-Type: application/zip\nContent-Transfer-Encoding: base64\n\nUEsD\n--x" + wide + "!\nBBQA\n--x--\n", true},
+		"something after it":         {top + "--x\n\none\n--x--!" + wide + "\n--x--\n", false},
+		"short":                      {top + "--x\n\none\n--x   \n\ntwo\n--x--   \n", false},
+		"middle of a line":           {top + "--x\n\n" + wide + "--x--\n--x--\n", false},
+		"middle of a header":         {top + "--x\nSubject: " + wide[len("Subject: "):] + "--x--\n\none\n--x--\n", false},
+		"middle of an epilogue":      {top + "--x\n\none\n--x--\n" + wide + "--x\n", false},
+		"line that fills the buffer": {top + "--x\n\n" + wide[1:] + "\n--x--\n", false},
+	} {
+		for _, raw := range []string{c.raw, lines(c.raw)} {
+			careless := func(p *message.Part) error { _, _ = io.Copy(io.Discard, p.Body); return nil }
+			if err := message.WalkStrictly(strings.NewReader(raw), careless); errors.Is(err, message.ErrAmbiguous) != c.ambiguous || err != nil != c.ambiguous {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
 	}
 }
 

@@ -182,6 +182,7 @@ func TestPartsThatOnlySomeProgramsSeeAreRefused(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	const mixed = "Content-Type: multipart/mixed; boundary=edge0"
+	blanks := strings.Repeat(" ", 16<<10)
 	for name, message := range map[string]string{
 		"very deep":                   around(mixed, 21),
 		"two types":                   around("Content-Type: text/plain\n"+mixed, 1),
@@ -199,11 +200,14 @@ func TestPartsThatOnlySomeProgramsSeeAreRefused(t *testing.T) {
 		"behind the end":              strings.Replace(around(mixed, 1), "\n--edge0\n", "\n--edge0--\n--edge0\n", 1),
 		"two encodings": around("Content-Type: application/octet-stream\nContent-Transfer-Encoding: 8bit\n"+
 			"Content-Transfer-Encoding: base64", 0),
-		"an old encoding":    around("Content-Type: application/octet-stream\nContent-Transfer-Encoding: x-uuencode", 0),
-		"in one enclosed":    withParts("Content-Type: message/rfc822\n\n" + around("Content-Type: text/plain\n"+mixed, 1)),
-		"said to be a text":  around("Content-Type: text/plain\nContent-Type: text/html\n"+mixed, 1),
-		"encoded in a text":  "From: hello@acme.test\nSubject: x\nContent-Transfer-Encoding: uuencode\n\nbegin 644 x.exe\n",
-		"multipart unopened": around("Content-Type: multipart/mixed", 1),
+		"an old encoding":             around("Content-Type: application/octet-stream\nContent-Transfer-Encoding: x-uuencode", 0),
+		"in one enclosed":             withParts("Content-Type: message/rfc822\n\n" + around("Content-Type: text/plain\n"+mixed, 1)),
+		"said to be a text":           around("Content-Type: text/plain\nContent-Type: text/html\n"+mixed, 1),
+		"encoded in a text":           "From: hello@acme.test\nSubject: x\nContent-Transfer-Encoding: uuencode\n\nbegin 644 x.exe\n",
+		"boundary that goes on":       strings.Replace(around(mixed, 2), "\n--edge1\n", "\n--edge0--"+blanks+"!\n--edge1\n", 1),
+		"boundary that goes on blank": strings.Replace(around(mixed, 1), "\n--edge0\n", "\n--edge0"+blanks+"\n", 1),
+		"boundary in an archive":      withParts("\nHello", strings.Replace(file(named("x.zip"), zipOf(t, "x.exe")), "\n\n", "\n\nUEsD\n--edge"+blanks+"!\n", 1)),
+		"multipart unopened":          around("Content-Type: multipart/mixed", 1),
 	} {
 		c := dial(t, in).signIn(in.Key)
 		c.envelope("ann@example.net")
@@ -215,6 +219,7 @@ func TestPartsThatOnlySomeProgramsSeeAreRefused(t *testing.T) {
 		"said twice": strings.Replace(withParts("\nHello"), "Content-Type", "Content-Type: multipart/mixed; boundary=edge\nContent-Type", 1),
 		"comment":    strings.Replace(withParts("\nHello"), "mixed;", "mixed (of two);", 1),
 		"epilogue":   withParts("\nHello") + "--\nedge\n",
+		"long lines": withParts("\nHello" + blanks + "--edge--\n" + blanks),
 	} {
 		c := dial(t, in).signIn(in.Key)
 		c.envelope("ann@example.net")
