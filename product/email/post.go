@@ -208,9 +208,6 @@ func (s *Service) inspect(ctx context.Context, h *postedHeader, r io.Reader) (in
 	return found, postedProblem(err)
 }
 
-// maxEnclosed is how deep messages inside messages are looked into; deeper ones are refused, for they hide something.
-const maxEnclosed = 4
-
 func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message.Part, depth int) error {
 	body := p.Body
 	if found.hash != nil {
@@ -240,15 +237,7 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 		return api.Invalid("attachments", fmt.Sprintf("A part of type %s is not allowed: what the recipient gets is not in the message.", p.Type))
 	}
 	counted := &countingReader{from: body, left: min(maxFileBytes, maxFilesBytes-found.total)}
-	var err error
-	if p.Type == "message/rfc822" || p.Type == "message/global" {
-		if depth == maxEnclosed {
-			return api.Invalid("attachments", "Messages inside messages are nested too deep.")
-		}
-		err = message.WalkStrictly(counted, func(inner *message.Part) error { return s.inspectPart(ctx, found, inner, depth+1) })
-	} else {
-		err = s.inspectFile(ctx, p.Names, counted)
-	}
+	err := s.inspectEnclosed(ctx, found, p, counted, depth)
 	if err == nil {
 		_, err = io.Copy(io.Discard, counted)
 	}

@@ -59,7 +59,8 @@ func zipOf(t *testing.T, name string) string {
 func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
-	enclosed := "Content-Type: message/rfc822\n\n" + withParts(file(named("x.exe"), "x"))
+	inner := strings.ReplaceAll(withParts(file(named("x.exe"), "x")), "edge", "inner")
+	enclosed := "Content-Type: message/rfc822\n\n" + inner
 	for name, part := range map[string]string{
 		"extension":             file(named("x.exe"), "x"),
 		"upper case":            file(named("X.EXE"), "x"),
@@ -83,6 +84,13 @@ func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
 		"in an archive":         file(named("x.zip"), zipOf(t, "dir/x.exe")),
 		"in an archive unnamed": file("Content-Type: application/octet-stream", zipOf(t, "x.js")),
 		"in a message enclosed": enclosed,
+		"in news":               strings.Replace(enclosed, "rfc822", "news", 1),
+		"in any message":        strings.Replace(enclosed, "rfc822", "x-unknown", 1),
+		"behind a mailbox line": strings.Replace(enclosed, "rfc822\n\n", "x-unknown\n\nFrom ann Fri Nov 13 10:00:00 2026\n", 1),
+		"message and program":   file("Content-Type: message/x-unknown", "MZ\x90\x00"),
+		"message and archive":   file("Content-Type: message/x-unknown", zipOf(t, "x.exe")),
+		"message or archive":    strings.Replace(enclosed, "rfc822", "x-unknown; name=x.zip", 1),
+		"report and archive":    file("Content-Type: message/feedback-report", zipOf(t, "x.exe")),
 		"script":                file(named("x.js"), "alert()"),
 		"shortcut":              file(named("x.lnk"), "x"),
 		"disk image":            file(named("x.iso"), "x"),
@@ -104,6 +112,11 @@ func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
 	for name, part := range map[string]string{
 		"picture":       file("Content-Type: image/png; name=x.png", "\x89PNG"),
 		"clean archive": file(named("x.zip"), zipOf(t, "a.txt")),
+		"news":          "Content-Type: message/news\n\nSubject: x\n\nHello",
+		"report":        "Content-Type: message/delivery-status\n\nReporting-MTA: dns; acme.test\n\nFinal-Recipient: rfc822; ann@example.net\nAction: delayed",
+		"receipt":       "Content-Type: message/x-receipt\n\n<?xml version=\"1.0\"?>\n<receipt/>",
+		"no message":    file("Content-Type: message/x-unknown; name=x.bin", strings.Repeat("\x00\x01\n", 10_000)),
+		"no archive":    file("Content-Type: message/x-unknown; name=x.zip", zipOf(t, "a.txt")),
 		"signature":     file("Content-Type: application/pgp-signature; name=signature.asc", "-----"),
 	} {
 		c := dial(t, in).signIn(in.Key)
@@ -237,6 +250,7 @@ func TestFilesOverTheLimitsAreRefused(t *testing.T) {
 	for name, parts := range map[string][]string{
 		"21 files":       strings.SplitAfter(strings.Repeat(file(named("a.txt"), "x")+"\x00", 21), "\x00")[:21],
 		"one too large":  {file(named("a.bin"), strings.Repeat("x", 10<<20+1))},
+		"a long header":  {"Content-Type: message/x-unknown\n\n" + strings.Repeat("X-Long: x\n", 6000)},
 		"three together": {file(named("a.bin"), nine), file(named("b.bin"), nine), file(named("c.bin"), nine)},
 	} {
 		c.envelope("ann@example.net")
