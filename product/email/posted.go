@@ -60,9 +60,13 @@ func readPosted(wrong *api.Fields, fields []message.Field, envelope []address.Ad
 			subjects++
 			h.draft.Subject = cut(message.DecodeHeader(f.Value), maxSubject)
 		case name == "message-id":
-			h.draft.MessageID = cut(message.DecodeHeader(f.Value), maxSubject)
+			id := cut(message.DecodeHeader(f.Value), maxSubject)
+			if keep = id != ""; keep { // an empty one is against the grammar (RFC 5322 §3.6.4), and there must be one that is not
+				h.draft.MessageID = id
+			}
 		case name == "date":
-			h.dated = true
+			keep = f.Value != "" // RFC 5322 §3.6.1
+			h.dated = h.dated || keep
 		case name == "bcc" || name == "resent-bcc" || name == "return-path" || name == "content-length":
 			keep = false
 		default:

@@ -58,19 +58,32 @@ func TestAMessageTravelsByteForByte(t *testing.T) {
 func TestWhatAMessageLacksIsAdded(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
-		id := dial(t, in).signIn(in.Key).send(simple, "ann@example.net")
-		in.Deliver()
-		m, err := mail.ReadMessage(strings.NewReader(in.Mailbox("ann@example.net")[0].Raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := m.Header.Date(); err != nil {
-			t.Error(err)
-		}
-		if got, want := m.Header.Get("Message-Id"), in.Email(id).Text("message_id"); got != want || got == "" {
-			t.Errorf("message id is %q on the wire and %q in the record", got, want)
+		for _, lacking := range []string{"", "Message-ID:\nDate:\n", "Message-ID: \n \nDate:\t\n", "Message-ID: =?utf-8?q??=\n", "Date: \nDate: \n"} {
+			id := dial(t, in).signIn(in.Key).send(lacking+simple, "ann@example.net")
+			in.Deliver()
+			m, err := mail.ReadMessage(strings.NewReader(in.Mailbox("ann@example.net")[0].Raw))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := m.Header.Date(); err != nil || len(m.Header["Date"]) != 1 {
+				t.Errorf("%q: date is %q, %v", lacking, m.Header["Date"], err)
+			}
+			if got, want := m.Header["Message-Id"], in.Email(id).Text("message_id"); len(got) != 1 || got[0] != want || want == "" {
+				t.Errorf("%q: message id is %q on the wire and %q in the record", lacking, got, want)
+			}
 		}
 	})
+}
+
+func TestWhatAMessageHasIsNotAddedForAnEmptyField(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	const fields = "Message-ID: <mine@acme.test>\nDate: Fri, 13 Nov 2026 10:00:00 +0100\n"
+	id := dial(t, in).signIn(in.Key).send("Message-ID:\n"+fields+"Message-ID:\nDate:\n"+simple, "ann@example.net")
+	in.Deliver()
+	if raw := in.Mailbox("ann@example.net")[0].Raw; !strings.HasSuffix(raw, strings.ReplaceAll(fields+simple, "\n", "\r\n")) || in.Email(id).Text("message_id") != "<mine@acme.test>" {
+		t.Errorf("it arrived as\n%s", raw)
+	}
 }
 
 func TestFieldsThatSpeakToUsDoNotTravel(t *testing.T) {
