@@ -2,6 +2,7 @@ package email
 
 import (
 	"fmt"
+	"net/textproto"
 	"strings"
 	"time"
 
@@ -18,6 +19,8 @@ type postedHeader struct {
 	// speakers are domains that the message claims to be sent by, besides that of From.
 	speakers []string
 	dated    bool
+	// controls are the values of fields that speak to us and may be given once, by their names in lower case.
+	controls map[string]string
 	// plain tells that the message is a text and nothing else, and stands there as it is read.
 	plain bool
 }
@@ -96,15 +99,28 @@ func (h *postedHeader) readControl(wrong *api.Fields, name, value string, now ti
 	case isTag:
 		h.draft.Tags = append(h.draft.Tags, Tag{Name: tag, Value: value})
 	case name == fieldSchedule:
+		h.once(wrong, "scheduled_at", name, value)
 		h.draft.ScheduledAt, h.draft.scheduledAs = checkSchedule(wrong, value, now), value
 	case name == fieldIdempotency:
 		h.draft.IdempotencyKey = api.CheckIdempotencyKey(wrong, value, h.draft.IdempotencyKey)
 	case name == fieldTopic:
+		h.once(wrong, fieldTopic, name, value)
 		h.draft.Topic = checkTopic(wrong, fieldTopic, value)
 	default:
 		return false
 	}
 	return true
+}
+
+// once notes that a field is given twice and says two things, or something and nothing.
+func (h *postedHeader) once(wrong *api.Fields, field, name, value string) {
+	if before, again := h.controls[name]; again && before != value {
+		wrong.Add(field, fmt.Sprintf("The message has two %s fields that differ.", textproto.CanonicalMIMEHeaderKey(name)))
+	}
+	if h.controls == nil {
+		h.controls = map[string]string{}
+	}
+	h.controls[name] = value
 }
 
 // remember keeps the sender's own header fields, for the record and for webhooks.

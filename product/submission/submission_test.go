@@ -114,6 +114,33 @@ func TestFieldsThatSpeakToUsDoNotTravel(t *testing.T) {
 	})
 }
 
+func TestFieldsThatSpeakToUsMustNotContradictEachOther(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	topic := func(name string) string {
+		return in.Must(http.StatusCreated, http.MethodPost, "/topics", map[string]any{"name": name, "default_subscription": "opt_in"}).Text("id")
+	}
+	offers, news := topic("Offers"), topic("News")
+	for header, want := range map[string]string{
+		"X-Scheduled-At: in 1 hour\nX-Scheduled-At: in 2 hours\n":                              "554 5.6.0 scheduled_at: The message has two X-Scheduled-At fields that differ.",
+		"X-Scheduled-At: in 1 hour\nX-SCHEDULED-AT:\n":                                         "554 5.6.0 scheduled_at: The message has two X-Scheduled-At fields that differ.",
+		"X-Scheduled-At:\nX-Scheduled-At: in 1 hour\n":                                         "554 5.6.0 scheduled_at: The message has two X-Scheduled-At fields that differ.",
+		"X-Topic-Id: " + offers + "\nX-Topic-Id: " + news + "\n":                               "554 5.6.0 x-topic-id: The message has two X-Topic-Id fields that differ.",
+		"X-Topic-Id: " + offers + "\nX-Topic-Id: \n":                                           "554 5.6.0 x-topic-id: The message has two X-Topic-Id fields that differ.",
+		"X-Idempotency-Key: invoice:1\nX-Idempotency-Key: invoice:2\n":                         "554 5.6.0 idempotency_key: ",
+		"X-Scheduled-At: in 1 hour\nX-Scheduled-At: in 1 hour\n":                               "250 2.0.0 queued as ",
+		"X-Topic-Id: " + offers + "\nx-topic-id: " + offers + "\nX-Topic-Id: " + offers + "\n": "250 2.0.0 queued as ",
+	} {
+		c := dial(t, in).signIn(in.Key)
+		c.envelope("ann@example.net")
+		var code int
+		fmt.Sscan(want, &code)
+		if answer := c.hand(header+simple, code); !strings.HasPrefix(fmt.Sprintf("%d %s", code, answer), want) {
+			t.Errorf("%q: %q", header, answer)
+		}
+	}
+}
+
 func TestLargeMessagesAndTheirFilesComeBackWhole(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
