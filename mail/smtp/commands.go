@@ -16,7 +16,7 @@ func (c *serverConn) command(ctx context.Context, verb, argument string) *Reply 
 	case "AUTH":
 		return c.auth(ctx, argument)
 	case "MAIL":
-		return c.mail(ctx, argument)
+		return c.beginning(c.mail(ctx, argument))
 	case "RCPT":
 		return c.rcpt(ctx, argument)
 	case "DATA":
@@ -153,6 +153,15 @@ func (c *serverConn) mail(ctx context.Context, argument string) *Reply {
 	return reply
 }
 
+// beginning expects what a client says behind a refused MAIL: its recipients, and DATA.
+func (c *serverConn) beginning(r *Reply) *Reply {
+	c.foretold = 0
+	if !c.from {
+		c.foretold = max(c.config.MaxRecipients, maxForetold) + 1
+	}
+	return r
+}
+
 func (c *serverConn) rcpt(ctx context.Context, argument string) *Reply {
 	if !c.from {
 		return replyMailFirst
@@ -205,5 +214,5 @@ func (c *serverConn) reset() {
 	if c.from {
 		c.session.Reset()
 	}
-	c.from, c.utf8, c.recipients = false, false, 0
+	c.from, c.utf8, c.recipients, c.foretold = false, false, 0, 0
 }

@@ -14,6 +14,9 @@ const (
 	// maxIdleCommands is how many commands that lead nowhere (NOOP, RSET, VRFY, HELP, EHLO) a client may send between two
 	// messages before each counts as an error.
 	maxIdleCommands = 100
+	// maxForetold is how many recipients a client may name behind a MAIL whose reply it did not wait for (RFC 2920 §3.1): what every
+	// server must take (RFC 5321 §4.5.3.1.8), if the server does not take more.
+	maxForetold = DefaultMaxRecipients
 )
 
 // dialogue is what the server remembers of a conversation.
@@ -26,6 +29,7 @@ type dialogue struct {
 	from       bool // MAIL was accepted
 	utf8       bool // MAIL asked for SMTPUTF8
 	recipients int
+	foretold   int // how many commands may yet follow a refused MAIL without being errors
 
 	errors            int
 	refusedRecipients int
@@ -142,10 +146,12 @@ func (c *serverConn) answer(verb string, r *Reply) {
 	if c.done || !r.Permanent() {
 		return
 	}
-	// Honest lists hold dead addresses, so these have a larger account of their own.
-	if verb == "RCPT" && c.from {
+	switch {
+	case verb == "RCPT" && c.from: // honest lists hold dead addresses, so these have a larger account of their own
 		c.refusedRecipients++
-	} else {
+	case r == replyMailFirst && c.foretold > 0: // it was on its way before the client could know
+		c.foretold--
+	default:
 		c.errors++
 	}
 	if c.errors >= c.config.MaxErrors || c.refusedRecipients > c.config.MaxRecipients || c.authFailures >= maxAuthFailures {

@@ -263,6 +263,23 @@ func TestCommandsThatLeadNowhereEndInTooManyErrors(t *testing.T) {
 	p.closed()
 }
 
+func TestWhatFollowsARefusedSenderHasAnEnd(t *testing.T) {
+	t.Parallel()
+	for limit, borne := range map[int]int{2: smtp.DefaultMaxRecipients + 1, 200: 201} {
+		for _, command := range []string{"RCPT TO:<b@mx.test>\r\n", "DATA\r\n", bdat("x", true)} {
+			_, address := startServer(t, &desk{}, smtp.Config{MaxErrors: 3, MaxRecipients: limit})
+			p := connect(t, address)
+			p.send("HELO client.test\r\nMAIL FROM:<unknown@client.test>\r\n" + strings.Repeat(command, borne+2))
+			p.expect("250 ", "550 5.1.1")
+			for range borne + 2 {
+				p.expect("503 5.5.1 Say MAIL")
+			}
+			p.expect("421 4.7.0")
+			p.closed()
+		}
+	}
+}
+
 func TestSilentPeerIsToldTimeout(t *testing.T) {
 	t.Parallel()
 	for name, config := range map[string]smtp.ServerTimeouts{
