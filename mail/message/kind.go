@@ -1,8 +1,10 @@
 package message
 
 import (
+	"bytes"
 	"io"
 	"mime"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,9 +76,9 @@ func newPart(fields []Field, kind contentKind, parent string) *Part {
 	for _, f := range fields {
 		switch {
 		case f.Is("Content-Disposition"):
-			p.Names = append(p.Names, fileNames(scanParams(f.Value))...)
+			p.Names = append(p.Names, fileNames(scanParams(spaced(f)))...)
 		case f.Is("Content-Type"):
-			typed = append(typed, fileNames(scanParams(f.Value))...)
+			typed = append(typed, fileNames(scanParams(spaced(f)))...)
 		}
 	}
 	p.Names = append(p.Names, typed...)
@@ -198,6 +200,19 @@ func fileNames(params []param) []string {
 		plainly[i] = DecodeHeader(name)
 	}
 	return slices.Concat(named, typed, plainly)
+}
+
+// fold is the end of a line that goes on, with the blanks before the rest of it.
+var fold = regexp.MustCompile(`\n[ \t]+`)
+
+// spaced is the value of a field with spaces for the tabs by which its lines go on: they are there for the line's sake (RFC 5322 §2.2.3)
+// and part of no name. Other tabs stay, as all that may make a name look like another.
+func spaced(f Field) string {
+	if !strings.Contains(f.Value, "\t") {
+		return f.Value
+	}
+	_, value, _ := bytes.Cut(f.Raw, []byte(":"))
+	return unfold(fold.ReplaceAllFunc(value, func(blanks []byte) []byte { return bytes.ReplaceAll(blanks, []byte("\t"), []byte(" ")) }))
 }
 
 // paramValues returns every value that a parameter is given, those that are encoded or in pieces (RFC 2231) apart.

@@ -156,6 +156,11 @@ func TestEveryNameOfAFileIsFound(t *testing.T) {
 		`Content-Disposition: attachment; filename=my x.exe; size=1`:                                   {"my x.exe", "my"},
 		`Content-Disposition: attachment; (a=b;c) filename (d)="x.exe"`:                                {"x.exe"},
 		`Content-Disposition: attachment; filename="my (1).exe"`:                                       {"my (1).exe"},
+		"Content-Disposition: attachment;\r\n\tfilename=\"my\r\n\tx.exe\"":                             {"my x.exe"},
+		"Content-Type: application/x;\n\tname=\"my\n \tx.exe\"":                                        {"my  x.exe"},
+		"Content-Disposition: attachment; filename=\"my\tx\r\n\t.exe\"":                                {"my\tx .exe"},
+		"Content-Disposition: attachment; filename*=utf-8''my%09x.exe":                                 {"my\tx.exe"},
+		"Content-Disposition: attachment;\r\n\tfilename=\"=?utf-8?q?my=09x.exe?=\"":                    {"my\tx.exe"},
 		`Content-Disposition:; filename=x.exe`:                                                         {"x.exe"},
 	} {
 		var names []string

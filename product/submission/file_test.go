@@ -69,6 +69,9 @@ func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
 		"double extension":      file(named("x.pdf.exe"), "x"),
 		"turned around":         file(named("x\u202efdp.exe"), "x"),
 		"turned harmless":       file(named("x\u202eexe.pdf"), "x"),
+		"tab":                   file(named("x\texe.pdf"), "x"),
+		"encoded tab":           file("Content-Disposition: attachment;\n\tfilename*=utf-8''x%09.pdf", "x"),
+		"behind a folded tab":   file(named("my\n\tx.exe"), "x"),
 		"semicolon":             file(named("x.exe;.pdf"), "x"),
 		"in pieces":             file(`Content-Disposition: attachment; filename*0="x.e"; filename*1="xe"`, "x"),
 		"percent":               file("Content-Disposition: attachment; filename*=utf-8''x%2Eexe", "x"),
@@ -112,6 +115,7 @@ func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
 	for name, part := range map[string]string{
 		"picture":       file("Content-Type: image/png; name=x.png", "\x89PNG"),
 		"clean archive": file(named("x.zip"), zipOf(t, "a.txt")),
+		"folded name":   file("Content-Disposition: attachment; filename=\"Annual report of\n\tthe company.pdf\"", "x"),
 		"news":          "Content-Type: message/news\n\nSubject: x\n\nHello",
 		"report":        "Content-Type: message/delivery-status\n\nReporting-MTA: dns; acme.test\n\nFinal-Recipient: rfc822; ann@example.net\nAction: delayed",
 		"receipt":       "Content-Type: message/x-receipt\n\n<?xml version=\"1.0\"?>\n<receipt/>",
