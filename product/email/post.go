@@ -30,8 +30,12 @@ type Posted struct {
 	Message io.Reader
 }
 
-// MaxPostedBytes is the largest message that is taken ready made.
+// MaxPostedBytes is the largest message that is taken ready made, as it comes.
 const MaxPostedBytes = message.MaxBytes
+
+// maxAdded is more than we add to a message: a trace, and the fields it lacks, with host names of 255 bytes. It comes on top, so that a
+// message of the size that is announced is taken.
+const maxAdded = 4 << 10
 
 // inlineMessage is the largest message kept in the database; more goes to the blob store. It is larger than inlineContent because
 // a message is read as a whole and once, and a file of its own costs an fsync of its own.
@@ -149,7 +153,7 @@ func (s *Service) keep(ctx context.Context, made *readyMade, head []byte, body i
 		made.raw, made.size = raw, int64(len(raw))
 		return nil
 	}
-	info, err := s.blobs.Put(ctx, io.MultiReader(bytes.NewReader(raw), body), MaxPostedBytes)
+	info, err := s.blobs.Put(ctx, io.MultiReader(bytes.NewReader(raw), body), MaxPostedBytes+maxAdded)
 	if errors.Is(err, blob.ErrTooLarge) {
 		return ErrPostedTooLarge
 	}

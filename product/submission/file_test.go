@@ -267,6 +267,31 @@ func TestFilesOverTheLimitsAreRefused(t *testing.T) {
 	c.hand(withParts(file(named("a.bin"), strings.Repeat("x", 10<<20))), 250)
 }
 
+func TestAMessageOfTheSizeThatIsAnnouncedIsTaken(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	c := dial(t, in)
+	_, announced, _ := strings.Cut(c.say("EHLO app.test", 250), "\nSIZE ")
+	var size int
+	if _, err := fmt.Sscan(announced, &size); err != nil {
+		t.Fatal(err)
+	}
+	const line = "All work and no play makes Jack a dull boy.\n"
+	head := strings.Count(simple, "\n") + len(simple)
+	lines, rest := (size-head)/(len(line)+1), (size-head)%(len(line)+1)
+	message := simple + strings.Repeat(line, lines-1) + strings.Repeat("x", rest) + line
+	c.signIn(in.Key)
+	c.say(fmt.Sprintf("MAIL FROM:<hello@acme.test> SIZE=%d", size), 250)
+	c.say("RCPT TO:<ann@example.net>", 250)
+	id := strings.TrimPrefix(c.hand(message, 250), "2.0.0 queued as ")
+	raw := in.Download(in.Call(http.MethodGet, "/emails/"+id+"/raw", nil).Text("download_url"))
+	if want := strings.ReplaceAll(message[len(simple):], "\n", "\r\n"); !strings.HasSuffix(string(raw), want) || len(raw) <= size {
+		t.Errorf("%d bytes are kept of %d", len(raw), size)
+	}
+	c.envelope("ann@example.net")
+	c.hand(message+"x", 552)
+}
+
 // retried is the same message as a program sends it when it tries again: another date, another boundary.
 func retried(attempt int) string {
 	edge := fmt.Sprintf("edge%d", attempt)
