@@ -202,7 +202,7 @@ func checkHeaders(wrong *api.Fields, headers map[string]string, replyTo []addres
 	if len(headers) > maxHeaders {
 		wrong.Add("headers", fmt.Sprintf("At most %d headers are allowed.", maxHeaders))
 	}
-	given := map[string]string{}
+	var given map[string]string
 	spelled := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		value, lower := headers[name], strings.ToLower(name)
@@ -223,6 +223,9 @@ func checkHeaders(wrong *api.Fields, headers map[string]string, replyTo []addres
 		}
 		if problem != "" {
 			wrong.Add("headers."+name, problem)
+		}
+		if given == nil {
+			given = map[string]string{}
 		}
 		given[name], spelled[lower] = value, name
 	}
