@@ -25,6 +25,8 @@ type Idempotency struct {
 	Test bool
 	// Hash tells bodies apart; see HashBody.
 	Hash string
+	// For is how long the key answers with its first result; 0 means as long as those of requests.
+	For time.Duration
 }
 
 // operation is the name under which a request is remembered.
@@ -35,7 +37,7 @@ func (i Idempotency) operation() string {
 	return i.Operation
 }
 
-// rememberFor is how long a key answers with its first result.
+// rememberFor is how long the key of a request answers with its first result.
 const rememberFor = 24 * time.Hour
 
 var idempotencyKey = regexp.MustCompile(`^[A-Za-z0-9._:-]{8,128}$`)

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 
 	"postrider/platform/db"
@@ -30,7 +31,7 @@ func remember(tx *db.Tx, request Idempotency, result string) error {
 		ON CONFLICT (workspace_id, operation, key) DO UPDATE
 		SET hash = excluded.hash, result = excluded.result, expires_at = excluded.expires_at
 		WHERE api_idempotency.expires_at <= $7`,
-		request.Workspace, request.operation(), request.Key, request.Hash, result, tx.Now().Add(rememberFor), tx.Now())
+		request.Workspace, request.operation(), request.Key, request.Hash, result, tx.Now().Add(cmp.Or(request.For, rememberFor)), tx.Now())
 	if err == nil && n == 0 {
 		return db.ErrConflict
 	}

@@ -58,6 +58,8 @@ type Config struct {
 	ConnectTimeout time.Duration
 	// Timeout covers the whole exchange; zero means 15 seconds.
 	Timeout time.Duration
+	// HeadIsEnough takes an answer whose body does not end well as far as it came: its status counts.
+	HeadIsEnough bool
 }
 
 // Response is a whole answer.
@@ -67,7 +69,7 @@ type Response struct {
 	Header http.Header
 	// Body is the beginning of the body, up to the limit.
 	Body []byte
-	// Truncated tells that the body was longer.
+	// Truncated tells that the body was longer, or did not come to its end.
 	Truncated bool
 	// RemoteAddr is where the answer came from.
 	RemoteAddr netip.AddrPort
@@ -143,10 +145,10 @@ func (c *Client) Do(ctx context.Context, request *http.Request) (*Response, erro
 	}
 	defer answer.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, c.config.MaxResponseBytes+1))
-	if err != nil {
+	if err != nil && !c.config.HeadIsEnough {
 		return nil, explain(ctx, err)
 	}
-	response := &Response{Status: answer.StatusCode, Header: answer.Header, Body: body, RemoteAddr: remote}
+	response := &Response{Status: answer.StatusCode, Header: answer.Header, Body: body, Truncated: err != nil, RemoteAddr: remote}
 	if int64(len(body)) > c.config.MaxResponseBytes {
 		response.Body, response.Truncated = body[:c.config.MaxResponseBytes], true
 	}

@@ -26,9 +26,10 @@ const (
 	// askBatch is how many letters a step hands in, askLease longer than that can take.
 	askBatch = 50
 	askLease = time.Minute
-	askRetry = time.Minute
-	// maxAskTries is how often handing in a letter is tried.
-	maxAskTries = 10
+	// askFor is how long handing in a letter is tried: a plan may have no room for it today.
+	askFor      = 7 * 24 * time.Hour
+	askRetry    = 5 * time.Minute
+	maxAskTries = int(askFor / askRetry)
 )
 
 // recently returns how long to wait before a member may be asked again; 0 means not at all.

@@ -47,7 +47,8 @@ func (s *Service) handIn(ctx context.Context, item queue.Item) error {
 	if err != nil {
 		return err
 	}
-	_, _, err = s.parts.Emails.Accept(ctx, sender, draft, api.Idempotency{Workspace: letter.Workspace, Operation: "confirmation", Key: item.ID, Hash: item.ID})
+	_, _, err = s.parts.Emails.Accept(ctx, sender, draft,
+		api.Idempotency{Workspace: letter.Workspace, Operation: "confirmation", Key: item.ID, Hash: item.ID, For: 2 * askFor})
 	return err
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"postrider/app/apptest"
+	"postrider/platform/db"
 	"postrider/product/plan"
 )
 
@@ -222,6 +223,37 @@ func TestAWholeListIsAsked(t *testing.T) {
 		h.Deliver()
 		if got := h.must(200, "GET", "/emails?to=new@example.net", nil).Pick("has_more"); got != "[false]" || len(h.must(200, "GET", "/emails?to=new@example.net", nil).Body["data"].([]any)) != 1 {
 			t.Errorf("the import asked nobody: %s", imported.Raw)
+		}
+	})
+}
+
+func TestAnImportAsksWhenThePlanHasRoomAgain(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		ws, key := h.NewWorkspace(plan.Free)
+		h.VerifiedDomain(ws, "free.test")
+		full := *plan.Shipped()[plan.Free].Limits.EmailsPerMonth
+		used := h.Clock.Now()
+		write := func(change func(tx *db.Tx) error) {
+			if err := h.App.DB.Write(t.Context(), change); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(func(tx *db.Tx) error { _, err := h.App.Plans.UseEmails(tx, ws, plan.Free, full); return err })
+		list := h.CallAs(key, "POST", "/audience/lists", fields{"name": "Letter", "double_opt_in": true, "confirmation": fields{"from": "hello@free.test"}}, nil).Text("id")
+		imported := h.CallAs(key, "POST", "/audience/contacts/import",
+			fields{"list_id": list, "contacts": []fields{{"email": "new@example.net"}}, "send_confirmations": true}, nil)
+		if imported.Status != 202 {
+			t.Fatalf("%s", imported.Raw)
+		}
+		for range 12 {
+			h.work()
+			h.Clock.Advance(time.Hour)
+		}
+		write(func(tx *db.Tx) error { return h.App.Plans.ReturnEmails(tx, ws, used, 1) })
+		h.work()
+		if sent := h.CallAs(key, "GET", "/emails?to=new@example.net", nil, nil).Body["data"].([]any); len(sent) != 1 {
+			t.Errorf("the person was asked %d times", len(sent))
 		}
 	})
 }

@@ -21,6 +21,25 @@ func (h house) restart(node string) *automation.Service {
 		automation.Config{Node: node, Inline: true, Policy: httpout.Policy{AnyLoopbackPort: true}})
 }
 
+func TestAMailIsNotSentAgainByAProcessThatComesBackDaysLater(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.enabled(line(on("go"), hello))
+		h.send("go", "ann@example.net", fields{"plan": "x"})
+		h.once(h.restart(apptest.NodeID).Step) // it has handed the mail in, and is gone before that is written down
+		if got := len(h.mails()); got != 1 {
+			t.Fatalf("%d mails before", got)
+		}
+		h.Clock.Advance(5 * 24 * time.Hour)
+		process := h.restart(apptest.NodeID)
+		h.Finish(leases(process))
+		h.Finish(process.Step)
+		if got := len(h.mails()); got != 1 {
+			t.Errorf("%d mails, want 1", got)
+		}
+	})
+}
+
 // A process dies after every single step it does. Whatever that was, each mail is there once, and each request has one key.
 func TestAProcessThatDiesAfterEveryStepRepeatsNothingThatIsSeen(t *testing.T) {
 	t.Parallel()

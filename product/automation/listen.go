@@ -96,15 +96,13 @@ func (s *Service) seed(tx *db.Tx, l listener, target audience.Target) error {
 		if err != nil {
 			return err
 		}
-		for _, contact := range page {
-			if _, err := noteMember(tx, l, contact.ID); err != nil {
-				return err
-			}
-			after = contact.Number
+		if err := noteMembers(tx, l, page); err != nil {
+			return err
 		}
 		if len(page) < seedPage {
 			return nil
 		}
+		after = page[len(page)-1].Number
 	}
 }
 

@@ -173,7 +173,7 @@ func (s *Service) hand(ctx context.Context, j job) outcome {
 		var receipt email.Receipt
 		key := j.run.effectKey()
 		receipt, _, err = s.parts.Emails.Accept(ctx, email.Sender{Workspace: j.run.Workspace, Plan: j.mail.plan, Source: email.SourceAutomation, Test: j.run.Simulated}, d,
-			api.Idempotency{Workspace: j.run.Workspace, Operation: "automation", Key: key, Hash: key})
+			api.Idempotency{Workspace: j.run.Workspace, Operation: "automation", Key: key, Hash: key, For: keepRuns})
 		o.output = map[string]any{"email_id": string(receipt.ID)}
 	}
 	if err != nil {

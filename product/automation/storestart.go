@@ -173,6 +173,17 @@ func noteMember(tx *db.Tx, l listener, contact audience.ContactID) (bool, error)
 	return n == 1, err
 }
 
+// noteMembers is noteMember for many contacts.
+func noteMembers(tx *db.Tx, l listener, contacts []audience.Meant) error {
+	values := make([]any, 0, 3*len(contacts))
+	for _, c := range contacts {
+		values = append(values, l.automation, l.step, c.ID)
+	}
+	_, err := tx.InsertRows(`
+		INSERT INTO automation_member (automation_id, step_key, contact_id)`, 3, values, `ON CONFLICT (automation_id, step_key, contact_id) DO NOTHING`)
+	return err
+}
+
 // forgetMember notes that a contact is not where a trigger watches, and tells whether that is new.
 func forgetMember(tx *db.Tx, l listener, contact audience.ContactID) (bool, error) {
 	n, err := tx.Exec(`

@@ -89,6 +89,9 @@ func (w Window) Next(now time.Time) time.Time {
 		if !end.After(start) {
 			until = time.Date(on.Year(), on.Month(), on.Day()+1, end.Hour(), end.Minute(), 0, 0, zone)
 		}
+		if !until.After(from) { // it ends within the hour that clocks leave out
+			until = from.Add(end.Sub(start))
+		}
 		switch {
 		case now.Before(from):
 			return from.UTC()

@@ -30,6 +30,8 @@ func TestAWindowOpensByTheClockOfItsPlace(t *testing.T) {
 		{sundays("Atlantic/Azores"), "2027-03-28T02:00:00Z", "2027-03-28T09:00:00Z"},
 		{sundays("America/Havana"), "2027-03-14T16:00:00Z", "2027-03-14T16:00:00Z"},
 		{sundays("America/Santiago"), "2027-09-05T15:00:00Z", "2027-09-05T15:00:00Z"},
+		{Window{Start: "01:30", End: "02:30", Timezone: "America/New_York", Days: []int{7}}, "2026-03-08T05:00:00Z", "2026-03-08T06:30:00Z"},
+		{Window{Start: "01:30", End: "02:30", Timezone: "America/New_York", Days: []int{7}}, "2026-03-08T06:45:00Z", "2026-03-08T06:45:00Z"}, // there is no half past two
 		{Window{Start: "09:00", End: "18:00", Timezone: "Atlantic/Azores"}, "2027-03-28T12:00:00Z", "2027-03-28T12:00:00Z"},
 	} {
 		now, err := time.Parse(time.RFC3339, c.now)

@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -12,6 +13,22 @@ import (
 	"postrider/platform/db"
 	"postrider/platform/event"
 )
+
+func TestAnAnswerCountsWhoseBodyDoesNotEndWell(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		server := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "10")
+			io.WriteString(w, "ok")
+		})
+		h.webhook(server.URL, []string{"email.delivered"})
+		h.happen("email.delivered", 1)
+		h.work()
+		if got := h.statuses(); got != "[delivered:1]" || len(server.requests()) != 1 {
+			t.Errorf("%s after %d requests", got, len(server.requests()))
+		}
+	})
+}
 
 func TestTheStoryOfAnEmailArrivesSignedAndOnce(t *testing.T) {
 	t.Parallel()

@@ -166,7 +166,7 @@ func New(w world.World, d *db.DB, parts Parts, config Config) *Service {
 		config.Timeout = defaultTimeout
 	}
 	client := httpout.New(httpout.Config{Policy: config.Policy, Resolver: w.Resolver, Dialer: w.Dialer, Clock: w.Clock, Timeout: config.Timeout,
-		Self: httpout.SelfOf(config.BaseURL)})
+		Self: httpout.SelfOf(config.BaseURL), HeadIsEnough: true})
 	return &Service{world: w, db: d, parts: parts, config: config, catalogue: readCatalogue(), client: client, holder: queue.NewHolder(w, d, "webhook/"+config.Node),
 		desk: newDesk(config.MaxInFlight), wake: make(chan struct{}, 1)}
 }

@@ -77,10 +77,11 @@ func newCSV(r io.Reader, separator rune) *csv.Reader {
 	return c
 }
 
-// readHeader reads the bytes of the first row that is not blank. A line break inside quotes does not end it.
+// readHeader reads the bytes of the first row that is not blank. A line break inside quotes does not end it; a quotation mark in the middle of
+// a column is none, as in screen 15".
 func readHeader(source *budget) ([]byte, error) {
 	var line []byte
-	quoted := false
+	quoted, begins := false, true
 	for {
 		b, err := source.ReadByte()
 		if errors.Is(err, io.EOF) {
@@ -91,11 +92,13 @@ func readHeader(source *budget) ([]byte, error) {
 		}
 		line = append(line, b)
 		switch {
-		case b == '"':
-			quoted = !quoted
+		case b == '"' && (quoted || begins):
+			quoted, begins = !quoted, quoted // one that follows the end is a mark inside, and goes on
+			continue
 		case b == '\n' && !quoted && len(bytes.TrimSpace(line)) > 0:
 			return line, nil
 		}
+		begins = strings.IndexByte(",;\t\n", b) >= 0
 	}
 }
 

@@ -48,6 +48,21 @@ func TestReadingGoesOnAfterAnyRow(t *testing.T) {
 	}
 }
 
+func TestAMarkInTheMiddleOfAHeaderIsNoQuote(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]string{
+		"email,screen 15\"\na,x\nb,y\n":   `["email" "screen 15\""] [["a" "x"] ["b" "y"]]`,
+		"email;5\"\"\na;\"x\"\nb;y\n":     `["email" "5\"\""] [["a" "x"] ["b" "y"]]`,
+		"\"a \"\"b\"\"\",\"c\nd\"\n1,2\n": `["a \"b\"" "c\nd"] [["1" "2"]]`,
+		"\"\"\"a\"\"\",b\n1,2\n":          `["\"a\"" "b"] [["1" "2"]]`,
+	} {
+		header, rows, _ := all(t, content, 0)
+		if got := fmt.Sprintf("%q %q", header, rows); got != want {
+			t.Errorf("%q: %s, want %s", content, got, want)
+		}
+	}
+}
+
 func TestWhatIsWrittenIsReadBack(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
