@@ -47,6 +47,12 @@ func Append(tx *db.Tx, events ...Event) error {
 	return insert(tx, events)
 }
 
+// Number is the place of an event in the record. An event that is appended after another was seen has the higher one.
+func (e Event) Number() int64 { return e.position.seq }
+
+// Newest returns the number of the newest event, 0 if there is none.
+func Newest(tx *db.Tx) (int64, error) { return selectNewest(tx) }
+
 // OfSubject returns a page of the events about one subject, oldest first. An empty recipient means all.
 func OfSubject(tx *db.Tx, ws space.ID, subject, recipient string, limit, offset int) ([]Event, error) {
 	var recipients []string

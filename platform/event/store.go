@@ -35,6 +35,10 @@ func scanEvent(s db.Scanner) (Event, error) {
 	return e, err
 }
 
+func selectNewest(tx *db.Tx) (int64, error) {
+	return db.One(tx, db.Value[int64], `SELECT COALESCE(MAX(seq), 0) FROM event`)
+}
+
 func selectSubject(tx *db.Tx, ws space.ID, subject string, recipients []string, part db.Keyset, limit, offset int) ([]Event, error) {
 	condition, args := part.Where("workspace_id = $1 AND subject_id = $2 AND ($3 = 0 OR LOWER(recipient) {in $4})",
 		[]any{ws, subject, len(recipients), recipients, limit, offset}, "seq")

@@ -97,6 +97,15 @@ type told struct {
 	endpoints  []ID // each once
 }
 
+// precedes tells whether an endpoint was there before an event: it hears of what comes later, however late the record is read. The clocks of
+// two nodes, and of one that was set back, cannot tell.
+func (e *Endpoint) precedes(what event.Event) bool {
+	if e.since == nil {
+		return !what.OccurredAt.Before(e.CreatedAt)
+	}
+	return what.Number() > *e.since
+}
+
 func (s *Service) match(tx *db.Tx, events []event.Event, endpoints map[space.ID][]*Endpoint) (told, error) {
 	var t told
 	keep, err := s.retentions(tx, endpoints)
@@ -111,8 +120,7 @@ func (s *Service) match(tx *db.Tx, events []event.Event, endpoints map[space.ID]
 		}
 		matched := false
 		for _, endpoint := range endpoints[e.Workspace] {
-			// An endpoint hears of what happens after it was made, however late the record is read.
-			if !endpoint.hears(e.Type) || !endpoint.concerns(e.Domain, e.Tenant) || e.OccurredAt.Before(endpoint.CreatedAt) {
+			if !endpoint.hears(e.Type) || !endpoint.concerns(e.Domain, e.Tenant) || !endpoint.precedes(e) {
 				continue
 			}
 			matched = true

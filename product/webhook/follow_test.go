@@ -27,7 +27,6 @@ func TestNothingIsWrittenForWorkspacesWithoutEndpoints(t *testing.T) {
 		if wrote := h.advance(follower); wrote != 0 {
 			t.Errorf("it wrote %d times", wrote)
 		}
-		h.Clock.Advance(time.Second)
 		h.webhook("https://app.example.com/", []string{"*"})
 		h.happen("email.delivered", 2)
 		if wrote := h.advance(follower); wrote != 1 {
@@ -35,6 +34,20 @@ func TestNothingIsWrittenForWorkspacesWithoutEndpoints(t *testing.T) {
 		}
 		if told := len(h.deliveries("?event=email.delivered")); told != 2 {
 			t.Errorf("the endpoint is told of %d, want the 2 after it was made", told)
+		}
+	})
+}
+
+func TestAnEndpointHearsOfWhatANodeWithALateClockRecords(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		h.happen("email.delivered", 1)
+		h.webhook("https://app.example.com/", []string{"email.delivered"})
+		h.Clock.Advance(-300 * time.Millisecond)
+		h.happen("email.delivered", 3)
+		h.follow()
+		if told := len(h.deliveries("?event=email.delivered")); told != 3 {
+			t.Errorf("it is told of %d, want the 3 after it was made", told)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 
 	"postrider/platform/api"
 	"postrider/platform/db"
+	"postrider/platform/event"
 	"postrider/platform/queue"
 	"postrider/product/plan"
 )
@@ -69,6 +70,11 @@ func (s *Service) Create(ctx context.Context, caller api.Caller, in NewEndpoint)
 			return fullError(tx, p, e)
 		}
 		e.CreatedAt, e.UpdatedAt = tx.Now(), tx.Now()
+		newest, err := event.Newest(tx)
+		if err != nil {
+			return err
+		}
+		e.since = &newest
 		if err := insertEndpoint(tx, e, s.seal(e)); err != nil {
 			return err
 		}

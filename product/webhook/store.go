@@ -12,10 +12,10 @@ import (
 func insertEndpoint(tx *db.Tx, e Endpoint, parts sealed) error {
 	_, err := tx.Exec(`
 		INSERT INTO webhook (id, workspace_id, url, events, description, domain_ids, tenant_ids, include_body, custom_headers, secret, secret_prefix,
-			status, created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+			status, created_at, updated_at, since_event)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
 		e.ID, e.Workspace, e.URL, list(e.Events), db.NullText(e.Description), list(e.Domains), list(e.Tenants), e.IncludeBody, parts.headers,
-		parts.secret, e.secretPrefix, e.Status, e.CreatedAt, e.UpdatedAt)
+		parts.secret, e.secretPrefix, e.Status, e.CreatedAt, e.UpdatedAt, e.since)
 	return err
 }
 
@@ -28,7 +28,7 @@ func list(texts []string) string {
 
 const endpointColumns = `id, workspace_id, url, events, description, domain_ids, tenant_ids, include_body, custom_headers, secret, secret_prefix,
 	previous_secret, previous_expires_at, status, disabled_reason, failures, first_failure_at, warned_at, last_delivery_at, last_status_code,
-	created_at, updated_at`
+	created_at, updated_at, since_event`
 
 // endpointRow is an endpoint whose secrets have not been opened.
 type endpointRow struct {
@@ -42,7 +42,7 @@ func scanEndpoint(s db.Scanner) (endpointRow, error) {
 	var status *int
 	err := s.Scan(&e.ID, &e.Workspace, &e.URL, &events, db.Text(&e.Description), &domains, &tenants, &e.IncludeBody, &e.sealed.headers, &e.sealed.secret,
 		&e.secretPrefix, &e.sealed.previous, db.Time(&e.previousExpiresAt), &e.Status, db.Text(&e.DisabledReason), &e.failures,
-		db.Time(&e.firstFailureAt), db.Time(&e.warnedAt), db.Time(&e.lastAttemptAt), &status, db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt))
+		db.Time(&e.firstFailureAt), db.Time(&e.warnedAt), db.Time(&e.lastAttemptAt), &status, db.Time(&e.CreatedAt), db.Time(&e.UpdatedAt), &e.since)
 	if status != nil {
 		e.lastStatus = *status
 	}

@@ -59,6 +59,8 @@ type Endpoint struct {
 	previousExpiresAt time.Time
 	health
 	CreatedAt, UpdatedAt time.Time
+	// since is the number of the newest event when the endpoint was made, nil if that is not known.
+	since *int64
 }
 
 // health is how an endpoint has been doing since it last took an event.
