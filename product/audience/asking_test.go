@@ -87,7 +87,7 @@ func TestALetterThatCouldNotBeHandedInIsTriedAgain(t *testing.T) {
 		h.work()
 		h.must(200, "PATCH", "/audience/lists/"+list, fields{"confirmation": fields{"from": sender}})
 
-		h.Clock.Advance(time.Minute)
+		h.Clock.Advance(5 * time.Minute)
 		h.work()
 		h.Deliver()
 

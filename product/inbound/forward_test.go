@@ -58,7 +58,7 @@ func TestMailIsPassedOnInTheNameOfTheDomain(t *testing.T) {
 		if got[0].Authentication["spf"] != "pass" || got[0].Authentication["dkim"] != "pass" || got[0].Authentication["dmarc"] != "pass" {
 			t.Errorf("%v", got[0].Authentication)
 		}
-		for _, want := range []string{"From: Ann via acme.test <fwd+", "Reply-To: Ann <ann@example.net>\r\n", "Message-ID: <q@example.net>\r\n", "X-Forwarded-By: acme.test\r\n",
+		for _, want := range []string{"From: \"Ann via acme.test\" <fwd+", "Reply-To: Ann <ann@example.net>\r\n", "Message-ID: <q@example.net>\r\n", "X-Forwarded-By: acme.test\r\n",
 			"Received: from ", "Authentication-Results: mx1.mail.postrider.test;\r\n spf=", "\r\n\r\nHow are you?\r\n"} {
 			if !strings.Contains(got[0].Raw, want) {
 				t.Errorf("no %q in %s", want, got[0].Raw)
