@@ -21,8 +21,8 @@ import (
 // maxEntries bounds how many files of an archive are looked at; one with more is refused.
 const maxEntries = 10_000
 
-// blockedTypes are extensions that mailbox providers refuse because opening such a file runs it.
-var blockedTypes = strings.Fields(`
+// types are extensions that mailbox providers refuse because opening such a file runs it.
+var types = strings.Fields(`
 	adp app asp bas bat cer chm cmd com cpl crt csh der exe fxp gadget hlp hta inf ins isp its js jse ksh lib lnk mad maf mag
 	mam maq mar mas mat mau mav maw mda mdb mde mdt mdw mdz msc msh msh1 msh2 mshxml msh1xml msh2xml msi msp mst ops pcd pif
 	plg prf prg reg scf scr sct shb shs sys ps1 ps1xml ps2 ps2xml psc1 psc2 tmp url vb vbe vbs vps vsmacros vss vst vsw vxd
@@ -41,7 +41,7 @@ func File(name string, content []byte) (problem string) {
 
 // Name says what is wrong with what a file is called.
 func Name(name string) (problem string) {
-	if extension, blocked := blockedExtension(name); blocked {
+	if extension := typeOf(name); extension != "" {
 		return fmt.Sprintf("File type .%s is not allowed.", extension)
 	}
 	return ""
@@ -85,20 +85,21 @@ func Content(content []byte, names ...string) (problem string) {
 		if i >= maxEntries {
 			return fmt.Sprintf("The archive contains more than %d files.", maxEntries)
 		}
-		if extension, blocked := blockedExtension(entry.Name); blocked {
+		if extension := typeOf(entry.Name); extension != "" {
 			return fmt.Sprintf("The archive contains a file of type .%s, which is not allowed.", extension)
 		}
 	}
 	return ""
 }
 
-func blockedExtension(name string) (string, bool) {
+// typeOf returns the type that a name must not have, or nothing.
+func typeOf(name string) string {
 	for _, extension := range extensions(name) {
-		if slices.Contains(blockedTypes, extension) {
-			return extension, true
+		if slices.Contains(types, extension) {
+			return extension
 		}
 	}
-	return "", false
+	return ""
 }
 
 // extensions are those that a name may turn out to have. Mail programs decode it, Windows drops dots, spaces and the name of a stream from

@@ -85,12 +85,14 @@ func (c *composer) dateField(at time.Time) {
 
 // addressField writes a list of addresses, or nothing for an empty list.
 func (c *composer) addressField(name string, list []address.Address) {
-	switch len(list) {
-	case 0:
-		return
-	case 1:
-		c.field(name, list[0].Header())
-		return
+	if len(list) > 0 {
+		c.field(name, writtenList(list))
+	}
+}
+
+func writtenList(list []address.Address) string {
+	if len(list) == 1 {
+		return list[0].Header()
 	}
 	var b strings.Builder
 	for i, a := range list {
@@ -99,7 +101,7 @@ func (c *composer) addressField(name string, list []address.Address) {
 		}
 		b.WriteString(a.Header())
 	}
-	c.field(name, b.String())
+	return b.String()
 }
 
 // textField writes free text, encoded if it has to be.

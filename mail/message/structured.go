@@ -1,6 +1,7 @@
 package message
 
 import (
+	"slices"
 	"strings"
 
 	"postrider/mail/address"
@@ -35,11 +36,8 @@ func writtenValue(name, value string) (written, problem string) {
 
 // holdsAddresses tells whether a header, in lower case, is a list of addresses.
 func holdsAddresses(name string) bool {
-	switch name {
-	case "reply-to", "mail-reply-to", "mail-followup-to", "disposition-notification-to", "return-receipt-to", "errors-to", "x-confirm-reading-to":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"reply-to", "mail-reply-to", "mail-followup-to", "disposition-notification-to", "return-receipt-to", "errors-to",
+		"x-confirm-reading-to"}, name)
 }
 
 func writtenAddresses(value string) (written, problem string) {
@@ -47,14 +45,10 @@ func writtenAddresses(value string) (written, problem string) {
 	if err != nil {
 		return "", "Must be a list of email addresses: " + err.Error() + "."
 	}
-	texts := make([]string, len(list))
-	for i, a := range list {
-		if a.NeedsUTF8() {
-			return "", "The part of an address before the @ sign must be ASCII here."
-		}
-		texts[i] = a.Header()
+	if slices.ContainsFunc(list, address.Address.NeedsUTF8) {
+		return "", "The part of an address before the @ sign must be ASCII here."
 	}
-	return strings.Join(texts, ", "), ""
+	return writtenList(list), ""
 }
 
 // writtenListID encodes the description before the id (RFC 2919 §3).

@@ -92,7 +92,7 @@ func TestAFollowerThatChoseWhatIsForgottenMeanwhileChoosesAnew(t *testing.T) {
 		r.step(t, d)
 		tell(t, d, 4) // is after what was handled, and only that
 		for n := 0; !r.step(t, d) && n < 100; n++ {
-			// an older transaction of the server may not have ended yet
+			// the hint to other nodes that an event is there is a transaction of its own, and may be under way yet
 		}
 		if want := []string{`2ann{"to":"ann"}`, `4ann{"to":"ann"}`}; !slices.Equal(r.told, want) {
 			t.Errorf("kept %q, want %q", r.told, want)

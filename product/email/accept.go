@@ -97,16 +97,14 @@ func (a acceptance) checkMade(draft Draft) error {
 
 // checkSize refuses what is too large for a message once it is encoded, though each of its parts is not. Few come near to that.
 func (a acceptance) checkSize(draft Draft) error {
-	size := len(a.content.HTML) + len(a.content.Text)
+	if a.email.SizeBytes < message.MaxBytes/2 {
+		return nil
+	}
 	m := message.Message{From: draft.From, To: draft.To, Cc: draft.Cc, ReplyTo: draft.ReplyTo, Subject: draft.Subject, Date: a.email.CreatedAt,
 		MessageID: a.email.MessageID, Text: a.content.Text, HTML: a.content.HTML, Seed: string(a.email.ID)}
 	for _, file := range draft.Files {
-		size += len(file.Content)
 		m.Attachments = append(m.Attachments, message.Attachment{Filename: file.Filename, ContentType: file.ContentType, ContentID: file.ContentID,
 			Inline: file.Inline, Content: file.Content})
-	}
-	if size < message.MaxBytes/2 {
-		return nil
 	}
 	if _, err := m.WriteTo(io.Discard); errors.Is(err, message.ErrTooLarge) {
 		return api.ErrTooLarge.Saying("With its files and texts encoded, the message would be larger than 40 MB.")

@@ -199,37 +199,30 @@ func isOneLine(text string) bool {
 // checkHeaders refuses what is not the sender's to give, and a second header of a name: of most a message has one (RFC 5322 §3.6). One
 // without a value is none, as some programs send those they have no value for.
 func checkHeaders(wrong *api.Fields, headers map[string]string, replyTo []address.Address) map[string]string {
+	maps.DeleteFunc(headers, func(_, value string) bool { return strings.Trim(value, " \t") == "" })
 	if len(headers) > maxHeaders {
 		wrong.Add("headers", fmt.Sprintf("At most %d headers are allowed.", maxHeaders))
 	}
-	var given map[string]string
 	spelled := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		value, lower := headers[name], strings.ToLower(name)
-		problem := ""
+		lower := strings.ToLower(name)
 		switch {
 		case !message.ValidHeaderName(name):
-			problem = "Not a valid header name."
+			wrong.Add("headers."+name, "Not a valid header name.")
 		case message.Reserved(name):
-			problem = "This header is set by the service and cannot be given."
-		case strings.Trim(value, " \t") == "":
-			continue
+			wrong.Add("headers."+name, "This header is set by the service and cannot be given.")
 		case len(replyTo) > 0 && lower == "reply-to":
-			problem = "Give it as reply_to or as a header, not as both."
+			wrong.Add("headers."+name, "Give it as reply_to or as a header, not as both.")
 		case spelled[lower] != "":
-			problem = fmt.Sprintf("It is given as %s, too. Give it once.", spelled[lower])
+			wrong.Add("headers."+name, fmt.Sprintf("It is given as %s, too. Give it once.", spelled[lower]))
 		default:
-			problem = message.HeaderProblem(name, value)
+			if problem := message.HeaderProblem(name, headers[name]); problem != "" {
+				wrong.Add("headers."+name, problem)
+			}
 		}
-		if problem != "" {
-			wrong.Add("headers."+name, problem)
-		}
-		if given == nil {
-			given = map[string]string{}
-		}
-		given[name], spelled[lower] = value, name
+		spelled[lower] = name
 	}
-	return given
+	return headers
 }
 
 func hasHeader(headers map[string]string, name string) bool {

@@ -65,8 +65,8 @@ func (s *Service) inspectMessage(ctx context.Context, found *inspection, r io.Re
 // headerStart is how much of a part is looked at to tell whether it begins with a header.
 const headerStart = 4 << 10
 
-// header is what lenient programs take for the beginning of a message: a field, one that goes on, or the line before it in a mailbox file.
-var header = regexp.MustCompile(`^(>?From |[ \t]|[!-9;-~]+([ \t]*:|\z))`)
+// messageStart is what lenient programs take for the beginning of a message: a field, one that goes on, or the line before it in a mailbox file.
+var messageStart = regexp.MustCompile(`^(>?From |[ \t]|[!-9;-~]+([ \t]*:|\z))`)
 
 // inspectEither looks at a part as a file and as a message. What does not begin like a message need not obey the limits of one.
 func (s *Service) inspectEither(ctx context.Context, found *inspection, p *message.Part, r io.Reader, depth int) error {
@@ -75,7 +75,7 @@ func (s *Service) inspectEither(ctx context.Context, found *inspection, p *messa
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
-	begins := header.Match(start)
+	begins := messageStart.Match(start)
 	switch archive := blocked.IsArchive(start, p.Names...); {
 	case archive && begins: // to look at it both ways would take it into memory for as long as that takes
 		return api.Invalid("attachments", fmt.Sprintf("A part of type %s must not be an archive.", p.Type))
