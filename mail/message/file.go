@@ -24,7 +24,8 @@ func (c *composer) file(a Attachment) {
 		c.fail(ErrContentID)
 		return
 	}
-	c.field("Content-Type", contentType(a.ContentType))
+	name := cleanFilename(a.Filename)
+	c.field("Content-Type", contentType(a.ContentType)+nameForOldReaders(name))
 	c.write("Content-Transfer-Encoding: base64\r\n")
 	disposition := "attachment"
 	if a.Inline {
@@ -32,7 +33,7 @@ func (c *composer) file(a Attachment) {
 	}
 	c.write("Content-Disposition: ")
 	c.write(disposition)
-	c.filename(a.Filename)
+	c.filename(name)
 	c.write("\r\n")
 	if a.ContentID != "" {
 		c.field("Content-ID", "<"+a.ContentID+">")
@@ -85,28 +86,25 @@ func contentType(s string) string {
 	return formatted
 }
 
-// filename writes the file name as parameters: once in ASCII for old readers and, if that is not the whole truth, once as
-// RFC 2231 says.
+// nameForOldReaders is the file name for those who know no RFC 2231, as a parameter of the type. They decode the words that RFC 2047
+// does not allow there.
+func nameForOldReaders(name string) string {
+	if encoded := mime.BEncoding.Encode("utf-8", name); encoded != name {
+		return `; name="` + encoded + `"`
+	}
+	return ""
+}
+
+// filename writes the file name as a parameter: as it is or, if that needs more than ASCII, as RFC 2231 says. Never both: many
+// readers take the first one, and what is left of a name in ASCII tells nobody what it is.
 func (c *composer) filename(name string) {
-	name = cleanFilename(name)
 	if name == "" {
 		return
 	}
-	ascii := strings.ReplaceAll(strings.Map(func(r rune) rune {
-		if r >= utf8.RuneSelf {
-			return '_'
-		}
-		return r
-	}, name), "=?", "=_") // readers decode what looks like an encoded word even inside quotes
-	c.write(";\r\n filename=\"")
-	for i := range len(ascii) {
-		if ascii[i] == '"' || ascii[i] == '\\' {
-			c.write(`\`)
-		}
-		c.buf = append(c.buf, ascii[i])
-	}
-	c.write(`"`)
-	if ascii == name {
+	if !needsEncoding(name) {
+		c.write(";\r\n filename=\"")
+		c.write(strings.NewReplacer(`"`, `\"`, `\`, `\\`).Replace(name))
+		c.write(`"`)
 		return
 	}
 	encoded := percentEncode(name)
@@ -124,6 +122,11 @@ func (c *composer) filename(name string) {
 		c.write(fmt.Sprintf(";\r\n filename*%d*=%s%s", i, prefix, encoded[:n]))
 		encoded, prefix = encoded[n:], ""
 	}
+}
+
+// needsEncoding tells whether a file name cannot stand in quotes. Readers decode what looks like an encoded word even there.
+func needsEncoding(name string) bool {
+	return strings.Contains(name, "=?") || strings.ContainsFunc(name, func(r rune) bool { return r >= utf8.RuneSelf })
 }
 
 // cleanFilename drops what has no place in the name of a file and cuts it to a length that file systems take.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"mime"
 	"os"
 	"path/filepath"
 	"strings"
@@ -211,6 +212,36 @@ func TestAFileThatIsCalledLikeAnEncodedWordIsCalledSo(t *testing.T) {
 	if raw := compose(t, m); bytes.Contains(raw, []byte(`filename="=?`)) {
 		t.Errorf("%s", raw)
 	}
+}
+
+// Python takes the first of several names, and so do programs made of it.
+func TestAFileHasOneNameInWhateverLetters(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Rechnung für März.pdf", strings.Repeat("請求書", 27) + ".pdf"} {
+		m := letter()
+		m.Attachments = []message.Attachment{{Filename: name, ContentType: "application/pdf", Content: []byte("x")}}
+		raw := compose(t, m)
+		_, parts := readStdlib(t, raw)
+		if len(parts) != 2 || parts[1].Filename != name || bytes.Contains(raw, []byte("filename=")) {
+			t.Errorf("%+v\n%s", parts, raw)
+		}
+		for line := range bytes.Lines(raw) {
+			if len(line) > 90 {
+				t.Errorf("a line of %d bytes: %s", len(line), line)
+			}
+		}
+		header := raw[bytes.Index(raw, []byte("application/pdf")):]
+		old, err := new(mime.WordDecoder).DecodeHeader(string(unfolded(header)))
+		if err != nil || !strings.HasPrefix(old, `application/pdf; name="`+name+`"`) {
+			t.Errorf("for old readers %q (%v)", old, err)
+		}
+	}
+}
+
+// unfolded is the first field of a header on one line.
+func unfolded(header []byte) []byte {
+	field, _, _ := bytes.Cut(bytes.ReplaceAll(header, []byte("\r\n "), []byte(" ")), []byte("\r\n"))
+	return field
 }
 
 func TestMessagesOverTheLimitAreRefused(t *testing.T) {
