@@ -9,7 +9,7 @@ import (
 
 // Routes returns the endpoints that need to know how messages are made.
 func (s *Service) Routes() []api.Route {
-	return []api.Route{{Method: http.MethodGet, Path: "/emails/{id}/raw", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
+	return []api.Route{{Method: http.MethodGet, Path: "/emails/{id}/raw", Scope: "email:read", Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound, api.ErrInvalidState},
 		Summary: "Get a link to the message as it is sent, signature included.", Handler: api.Handle(s.handleRaw)}}
 }
 
@@ -32,6 +32,9 @@ func (s *Service) handleRaw(ctx context.Context, caller api.Caller, r struct {
 	l := s.newLetter(t)
 	defer l.leave()
 	raw, err := l.bytes(ctx)
+	if isUnsendable(err) {
+		return rawRecord{}, api.ErrInvalidState.Saying("There is no message, because none can be made of this email: " + err.Error()).Because(err)
+	}
 	if err != nil {
 		return rawRecord{}, err
 	}

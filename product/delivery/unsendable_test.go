@@ -1,6 +1,7 @@
 package delivery_test
 
 import (
+	"net/http"
 	"strings"
 	"testing"
 
@@ -22,6 +23,9 @@ func TestMailToAnAddressThatCannotBeReadFailsAtOnce(t *testing.T) {
 		in.Deliver()
 		if e := in.Email(id); e.Text("status") != "failed" || e.Text("failure", "reason") != "message_rejected_locally" {
 			t.Errorf("%s", e.Raw)
+		}
+		if raw := in.Call(http.MethodGet, "/emails/"+id+"/raw", nil); raw.Status != http.StatusConflict || raw.Text("error", "code") != "invalid_state" {
+			t.Errorf("its raw message: %d %s", raw.Status, raw.Raw)
 		}
 	})
 }
