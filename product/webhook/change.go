@@ -88,6 +88,11 @@ func (e *Endpoint) setStatus(asked Status) {
 
 // Update changes an endpoint. What waits for it goes to its new address; what waits when it is disabled is cancelled.
 func (s *Service) Update(ctx context.Context, caller api.Caller, id string, c Change) (Endpoint, error) {
+	if api.IsID(id) && c.status(new(api.Fields)) == Enabled { // what is left to cancel must not be posted
+		if err := s.cancelRest(ctx, leftover{caller.Workspace, ID(id)}); err != nil {
+			return Endpoint{}, err
+		}
+	}
 	return s.change(ctx, caller.Workspace, id, func(tx *db.Tx, before Endpoint) (Endpoint, error) {
 		if err := mayManage(caller, before); err != nil {
 			return before, err
@@ -104,13 +109,8 @@ func (s *Service) Update(ctx context.Context, caller api.Caller, id string, c Ch
 				return after, err
 			}
 		}
-		if after.URL != before.URL {
-			if err := redirectDeliveries(tx, after.Workspace, after.ID, after.URL); err != nil {
-				return after, err
-			}
-		}
 		if after.Status == Disabled {
-			if err := cancelDeliveries(tx, after.Workspace, after.ID); err != nil {
+			if err := s.cancelWaiting(tx, leftover{after.Workspace, after.ID}); err != nil {
 				return after, err
 			}
 		}
@@ -146,7 +146,7 @@ func (s *Service) Delete(ctx context.Context, caller api.Caller, id string) erro
 		if err := mayManage(caller, e); err != nil {
 			return err
 		}
-		return errors.Join(cancelDeliveries(tx, ws, e.ID), deleteEndpoint(tx, ws, e.ID), total.Down(tx, ws), queue.Finish(tx, id),
+		return errors.Join(s.cancelWaiting(tx, leftover{ws, e.ID}), deleteEndpoint(tx, ws, e.ID), total.Down(tx, ws), queue.Finish(tx, id),
 			s.audit(tx, caller, EndpointDeleted, e))
 	})
 	s.doubt(ID(id))

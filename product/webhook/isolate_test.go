@@ -321,3 +321,82 @@ func TestAnAddressThatWasLeftCannotEndTheEndpoint(t *testing.T) {
 		}
 	}, inTheBackground)
 }
+
+// A million may wait after an outage, and on the embedded engine everybody who writes waits for whoever cancels.
+func TestMuchThatWaitsIsCancelledInPartsAndNeverPosted(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		end  func(h house, id string)
+		rest func(h house, id string)
+	}{
+		"deleted": {
+			func(h house, id string) { h.must(200, "DELETE", "/webhooks/"+id, nil) },
+			func(h house, _ string) { h.do("webhook cancel") }},
+		"disabled": {
+			func(h house, id string) { h.must(200, "PATCH", "/webhooks/"+id, fields{"status": "disabled"}) },
+			func(h house, _ string) { h.do("webhook cancel") }},
+		"enabled again at once": {
+			func(h house, id string) { h.must(200, "PATCH", "/webhooks/"+id, fields{"status": "disabled"}) },
+			func(h house, id string) {
+				h.must(200, "PATCH", "/webhooks/"+id, fields{"status": "enabled"})
+				h.do("webhook cancel")
+			}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			each(t, func(t *testing.T, h house) {
+				server := newReceiver(t, nil)
+				id, _ := h.webhook(server.URL, []string{"*"})
+				h.happen("email.delivered", 2100)
+				h.follow()
+
+				c.end(h, id)
+				if got := h.waiting(); got != 1100 {
+					t.Errorf("%d wait after the first part", got)
+				}
+				c.rest(h, id)
+				h.work()
+
+				if got := h.waiting(); got != 0 || len(server.requests()) > 0 {
+					t.Errorf("%d wait in the end, %d requests", got, len(server.requests()))
+				}
+			})
+		})
+	}
+}
+
+// waiting counts the deliveries that have not ended.
+func (h house) waiting() (n int) {
+	h.t.Helper()
+	if err := h.App.DB.Read(h.t.Context(), func(tx *db.Tx) (err error) {
+		n, err = db.One(tx, db.Value[int], `SELECT COUNT(*) FROM webhook_delivery WHERE due_at IS NOT NULL`)
+		return err
+	}); err != nil {
+		h.t.Fatal(err)
+	}
+	return n
+}
+
+func TestWhatWaitsGoesToTheAddressThatItsEndpointHasNow(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		first, second := newReceiver(t, status(500)), newReceiver(t, nil)
+		id, _ := h.webhook(first.URL, []string{"*"})
+		target := func() any { return h.deliveries("")[0]["url"] }
+		h.happen("email.delivered", 1)
+		h.work()
+		if got := target(); got != first.URL {
+			t.Errorf("it went to %s", got)
+		}
+		h.must(200, "PATCH", "/webhooks/"+id, fields{"url": second.URL})
+		if got := target(); got != second.URL {
+			t.Errorf("it goes to %s", got)
+		}
+		h.Clock.Advance(time.Hour)
+		h.work()
+		h.must(200, "PATCH", "/webhooks/"+id, fields{"url": first.URL})
+		if got := target(); got != second.URL || len(second.requests()) != 1 {
+			t.Errorf("it went to %s", got)
+		}
+	})
+}

@@ -20,6 +20,11 @@ func (s *Service) settle(tx *db.Tx, outcomes []outcome, endpoints map[ID]*Endpoi
 	var delivered []DeliveryID
 	before := map[ID]Status{}
 	for _, o := range outcomes {
+		if to := o.attempt.Details.URL; to != o.delivery.URL {
+			if err := markMoved(tx, o.delivery.ID, to); err != nil {
+				return err
+			}
+		}
 		if e := endpoints[o.delivery.Webhook]; e != nil {
 			if _, known := before[e.ID]; !known {
 				before[e.ID] = e.Status
@@ -98,7 +103,7 @@ func (s *Service) judgeHealth(tx *db.Tx, e *Endpoint) error {
 
 // giveUp tells the world that an endpoint has been disabled, and cancels what waits for it.
 func (s *Service) giveUp(tx *db.Tx, e *Endpoint) error {
-	if err := cancelDeliveries(tx, e.Workspace, e.ID); err != nil {
+	if err := s.cancelWaiting(tx, leftover{e.Workspace, e.ID}); err != nil {
 		return err
 	}
 	if err := s.notify(tx, e, farewell); err != nil {

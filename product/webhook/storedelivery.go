@@ -64,6 +64,10 @@ func keepPayload(tx *db.Tx, ws space.ID, event string, until time.Time) error {
 const deliveryColumns = `d.id, d.workspace_id, d.webhook_id, d.event_id, d.event_type, d.url, d.status, d.test, d.replay_of, d.attempts, d.max_attempts,
 	d.due_at, d.created_at, d.delivered_at, d.failed_at`
 
+// shownColumns are those of whoever wants to know where a delivery goes: while it waits, to the address that its endpoint has now.
+var shownColumns = strings.Replace(deliveryColumns, "d.url", `CASE WHEN d.due_at IS NULL THEN d.url ELSE
+	COALESCE((SELECT w.url FROM webhook w WHERE {beside w.workspace_id} = d.workspace_id AND w.id = d.webhook_id), d.url) END`, 1)
+
 func deliveryFields(d *Delivery) []any {
 	return []any{&d.ID, &d.Workspace, &d.Webhook, &d.EventID, &d.EventType, &d.URL, &d.Status, &d.Test, db.Text(&d.ReplayOf), &d.Attempts, &d.MaxAttempts,
 		db.Time(&d.DueAt), db.Time(&d.CreatedAt), db.Time(&d.DeliveredAt), db.Time(&d.FailedAt)}
@@ -136,23 +140,27 @@ func markFailed(tx *db.Tx, id DeliveryID, attempts int, status DeliveryStatus, d
 	return err
 }
 
-func cancelDeliveries(tx *db.Tx, ws space.ID, id ID) error {
-	_, err := tx.Exec(`
+// cancelDeliveries cancels up to limit of what waits for an endpoint.
+func cancelDeliveries(tx *db.Tx, of leftover, limit int) (int64, error) {
+	return tx.Exec(`
 		UPDATE webhook_delivery SET status = 'cancelled', due_at = NULL, failed_at = $1
-		WHERE workspace_id = $2 AND webhook_id = $3 AND due_at IS NOT NULL`, tx.Now(), ws, id)
-	return err
+		WHERE id IN (
+			SELECT id FROM webhook_delivery
+			WHERE {beside workspace_id} = $2 AND webhook_id = $3 AND due_at IS NOT NULL
+			LIMIT $4)`, tx.Now(), of.Workspace, of.Webhook, limit)
 }
 
-func redirectDeliveries(tx *db.Tx, ws space.ID, id ID, url string) error {
+// markMoved writes where a delivery was posted to, if that is another address than when it was made.
+func markMoved(tx *db.Tx, id DeliveryID, url string) error {
 	_, err := tx.Exec(`
 		UPDATE webhook_delivery SET url = $1
-		WHERE workspace_id = $2 AND webhook_id = $3 AND due_at IS NOT NULL`, url, ws, id)
+		WHERE id = $2`, url, id)
 	return err
 }
 
 func selectDelivery(tx *db.Tx, ws space.ID, id DeliveryID) (Delivery, error) {
 	return db.One(tx, scanDelivery, `
-		SELECT `+deliveryColumns+` FROM webhook_delivery d
+		SELECT `+shownColumns+` FROM webhook_delivery d
 		WHERE d.workspace_id = $1 AND d.id = $2`, ws, id)
 }
 
@@ -160,7 +168,7 @@ func selectDelivery(tx *db.Tx, ws space.ID, id DeliveryID) (Delivery, error) {
 // read all deliveries of the workspace in it.
 func selectOfEvents(tx *db.Tx, ws space.ID, events []string) ([]Delivery, error) {
 	found, err := db.All(tx, scanDelivery, `
-		SELECT `+deliveryColumns+` FROM webhook_delivery d
+		SELECT `+shownColumns+` FROM webhook_delivery d
 		WHERE {beside d.workspace_id} = $1 AND d.event_id {in $2}`, ws, events)
 	slices.SortFunc(found, func(a, b Delivery) int { return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.ID, b.ID)) })
 	return found, err
@@ -181,7 +189,7 @@ func (q deliveryQuery) page(ws space.ID, part db.Keyset) (string, []any) {
 	condition, args = part.Where(condition, args, "d.created_at", "d.id")
 	args = append(args, q.Limit+1, q.Offset)
 	return fmt.Sprintf(`
-		SELECT `+deliveryColumns+`, `+lastColumns+` FROM webhook_delivery d
+		SELECT `+shownColumns+`, `+lastColumns+` FROM webhook_delivery d
 		LEFT JOIN webhook_attempt a ON a.delivery_id = d.id AND a.number = d.attempts
 		WHERE `+condition+`
 		ORDER BY `+part.Order("d.created_at", "d.id")+`

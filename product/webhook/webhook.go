@@ -8,7 +8,7 @@
 //
 //	Owns     webhook, webhook_total, webhook_payload, webhook_delivery, webhook_attempt
 //	Follows  every event of the catalogue
-//	Queues   webhook (one item an endpoint), webhook_notice
+//	Queues   webhook (one item an endpoint), webhook_notice, webhook_cancel
 //	Emits    webhook.disabled
 package webhook
 

@@ -31,6 +31,7 @@ func (s *Service) Workers() []queue.Worker {
 		{Name: "webhooks", Step: s.Step, Topics: []string{Lane.Topic()}, Wake: s.wake, Every: idleLook, Next: s.next},
 		{Name: "webhook leases", Step: s.renewLeases, Every: renewEvery},
 		{Name: "webhook notices", Step: s.postNotices, Topics: []string{NoticeLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(NoticeLane)},
+		{Name: "webhook cancel", Step: s.cancelNext, Topics: []string{CancelLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(CancelLane)},
 		{Name: "webhook sweep", Step: s.sweep, Every: sweepEvery, Gentle: true},
 	}
 }
