@@ -91,3 +91,17 @@ func TestHostileMailShowsNothingButItsPixels(t *testing.T) {
 		t.Errorf("asked %s", asked)
 	}
 }
+
+func TestWhatAReaderHasOpenedStaysOpenWhileThePageGoesOn(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	id := o.call("POST", "/emails", map[string]any{"from": "hello@acme.test", "to": "grace@example.net", "subject": "Later", "text": "Hello", "scheduled_at": "in 2 hours"})["id"].(string)
+	o.open("/emails/" + id + "?tab=events")
+	o.Wait(`!document.querySelector("[data-live-state][data-off]") && performance.getEntriesByType("resource").some((entry) => entry.name === location.href)`)
+	o.Eval(`[...document.querySelectorAll("#events li")].find(e => e.innerText.includes("email.scheduled")).querySelector("details").open = true`)
+	o.call("POST", "/emails/"+id+"/cancel", nil)
+	o.See("email.cancelled")
+	if opened := o.Eval(`[...document.querySelectorAll("#events li:has(details[open])")].map(e => e.querySelector("code").innerText).join()`); opened != "email.scheduled" {
+		t.Errorf("open is %q", opened)
+	}
+}
