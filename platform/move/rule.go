@@ -16,6 +16,7 @@ const (
 	eventTable    = "event"
 	followerTable = "event_follower"
 	queueTable    = "queue_item"
+	endpointTable = "webhook"
 )
 
 // ruleOf says in which order a table is read and how its rows are changed; nil leaves them as they are.
@@ -30,6 +31,8 @@ func ruleOf(t db.Table) (db.Table, change) {
 		return t, follow
 	case queueTable:
 		return t, free
+	case endpointTable:
+		return t, forgetSince
 	}
 	return t, nil
 }
@@ -55,6 +58,12 @@ func follow(source *db.Tx, t db.Table, row []any, _ int64) error {
 // free ends all leases: nobody works on either side, and the nodes of the new one may have other names.
 func free(_ *db.Tx, t db.Table, row []any, _ int64) error {
 	return set(t, row, map[string]any{"lease_owner": nil, "lease_until": nil})
+}
+
+// forgetSince lets an endpoint go by the time, as those do that were made before it was kept since which event they are there: by their new
+// numbers, events to come may stand before that one.
+func forgetSince(_ *db.Tx, t db.Table, row []any, _ int64) error {
+	return set(t, row, map[string]any{"since_event": nil})
 }
 
 func set(t db.Table, row []any, values map[string]any) error {
