@@ -2,6 +2,8 @@ package account
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"net/netip"
 	"strings"
 	"time"
@@ -217,7 +219,7 @@ func (s *Service) spendRecoveryCode(tx *db.Tx, user User, code string, from neti
 		return wrong, err
 	}
 	for _, candidate := range stored {
-		if !s.keyring.CheckMAC(recoveryPurpose, recoveryData(user.ID, code), candidate.hash) {
+		if !s.isRecoveryCode(candidate, user.ID, code) {
 			continue
 		}
 		used, err := deleteRecoveryCode(tx, user.ID, candidate.id)
@@ -229,7 +231,16 @@ func (s *Service) spendRecoveryCode(tx *db.Tx, user User, code string, from neti
 	return wrong, nil
 }
 
-// newRecoveryCodes returns codes as they are shown, and as they are stored: under a keyed hash, because forty bits would not
+// isRecoveryCode tells whether a code is the stored one. Those of earlier versions are kept under a keyed hash, which ends with its secret.
+func (s *Service) isRecoveryCode(stored storedCode, user UserID, code string) bool {
+	hash, err := s.keyring.Open(stored.hash, recoveryContext(stored.id))
+	if err != nil {
+		return s.keyring.CheckMAC(recoveryPurpose, recoveryData(user, code), stored.hash)
+	}
+	return hmac.Equal(hash, recoveryHash(user, code))
+}
+
+// newRecoveryCodes returns codes as they are shown, and as they are stored: as a hash that is sealed, because forty bits would not
 // withstand guessing by somebody who holds a copy of the database.
 func (s *Service) newRecoveryCodes(user UserID) (shown []string, stored []storedCode) {
 	for range recoveryCodes {
@@ -239,9 +250,18 @@ func (s *Service) newRecoveryCodes(user UserID) (shown []string, stored []stored
 		}
 		text := code.String()
 		shown = append(shown, text[:recoveryLength/2]+"-"+text[recoveryLength/2:])
-		stored = append(stored, storedCode{id: s.world.NewID(), hash: s.keyring.MAC(recoveryPurpose, recoveryData(user, text))})
+		id := s.world.NewID()
+		stored = append(stored, storedCode{id: id, hash: s.keyring.Seal(recoveryHash(user, text), recoveryContext(id))})
 	}
 	return shown, stored
+}
+
+// recoveryContext binds a sealed code to its row.
+func recoveryContext(id string) string { return "account_recovery_code/" + id }
+
+func recoveryHash(user UserID, code string) []byte {
+	sum := sha256.Sum256(recoveryData(user, code))
+	return sum[:]
 }
 
 // recoveryData forgives how people write a code: its case, spaces and hyphens.
