@@ -43,13 +43,23 @@ func scanFTS(s Scanner) (Document, []any, error) {
 	var doc Document
 	var text string
 	err := s.Scan(&rowID, &text, &doc.ID)
-	doc.At = time.UnixMicro(rowID >> 10).UTC()
+	doc.At = momentOf(rowID, doc.ID)
 	words := strings.Fields(text)
 	if len(words) > 0 { // it is added after those of the text, which may look like it
 		doc.Space = spaceOf(words[len(words)-1])
 	}
 	doc.setWords(words)
 	return doc, []any{rowID}, err
+}
+
+// momentOf returns the moment of a row. One that had to make way for others of its moment may stand in the next: its number ends with less
+// than its id does.
+func momentOf(number int64, id string) time.Time {
+	micros := number >> 10
+	if number&0x3ff < idBits(id) {
+		micros--
+	}
+	return time.UnixMicro(micros).UTC()
 }
 
 func scanVector(s Scanner) (Document, []any, error) {

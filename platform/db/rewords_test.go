@@ -65,6 +65,33 @@ func TestOnlyTheNamedRowsAreForgotten(t *testing.T) {
 	})
 }
 
+// Whoever moves them to another engine, where the moment is part of a row's name, must be able to forget them there.
+func TestRowsThatCrowdIntoTheNextMomentKeepTheirOwn(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, world.New(slog.New(slog.DiscardHandler)), func(t *testing.T, d *db.DB) {
+		at := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+		var crowd, read []db.Document
+		for n := range 3 { // all of them would have the last number of the moment
+			crowd = append(crowd, db.Document{Space: ours, ID: world.IDAt(at, constantReader(255))[:35] + string('0'+rune(n)), At: at, Words: []string{"crowd"}})
+		}
+		write(t, d, func(tx *db.Tx) (err error) {
+			if err := tx.IndexWords("email_search", crowd...); err != nil {
+				return err
+			}
+			read, _, err = tx.ReadWords(db.Table{Name: "email_search"}, nil, 10)
+			return err
+		})
+		for _, doc := range read {
+			if !doc.At.Equal(at) {
+				t.Errorf("%s is of %s, want %s", doc.ID, doc.At, at)
+			}
+		}
+		if len(read) != len(crowd) {
+			t.Errorf("%+v", read)
+		}
+	})
+}
+
 func TestRowsOfOneMomentAreRestoredInSeveralCallsAndReadPageByPage(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, world.New(slog.New(slog.DiscardHandler)), func(t *testing.T, d *db.DB) {
