@@ -246,7 +246,7 @@ func (s Storage) blobs(w world.World) (blob.Store, error) {
 		if err != nil {
 			return nil, Misconfigured{err}
 		}
-		return blob.NewS3(config, w.Dialer)
+		return blob.NewS3(config, w.Dialer, s.Dir) // the machine's own may be in memory
 	}
 	return blob.NewFiles(filepath.Join(s.Dir, "blobs"), w.Clock, w.Random)
 }

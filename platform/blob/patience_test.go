@@ -29,7 +29,7 @@ func (s service) DialContext(context.Context, string, string) (net.Conn, error) 
 // store returns one at the service.
 func (s service) store(t *testing.T) *blob.S3 {
 	t.Helper()
-	store, err := blob.NewS3(blob.S3Config{Endpoint: "s3.example.com", AccessKey: "K", SecretKey: "S", Bucket: "mail", Region: "us-east-1"}, s)
+	store, err := blob.NewS3(blob.S3Config{Endpoint: "s3.example.com", AccessKey: "K", SecretKey: "S", Bucket: "mail", Region: "us-east-1"}, s, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}

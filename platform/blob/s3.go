@@ -27,10 +27,12 @@ type S3 struct {
 	core   minio.Core
 	bucket string
 	prefix string
+	spool  string // the directory of large content on its way
 }
 
-// NewS3 returns a store in the bucket that config names, which must exist. It does not connect yet.
-func NewS3(config S3Config, dialer world.Dialer) (*S3, error) {
+// NewS3 returns a store in the bucket that config names, which must exist. It does not connect yet. Large content waits in the directory
+// spool until it is complete; empty means the machine's temporary directory.
+func NewS3(config S3Config, dialer world.Dialer, spool string) (*S3, error) {
 	client, err := minio.NewCore(config.Endpoint, &minio.Options{
 		Creds:        credentials.NewStaticV4(config.AccessKey, config.SecretKey, ""),
 		Secure:       config.TLS,
@@ -49,13 +51,13 @@ func NewS3(config S3Config, dialer world.Dialer) (*S3, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect to S3 at %s: %w", config.Endpoint, err)
 	}
-	return &S3{core: *client, bucket: config.Bucket, prefix: config.Prefix}, nil
+	return &S3{core: *client, bucket: config.Bucket, prefix: config.Prefix, spool: spool}, nil
 }
 
 // Put uploads the content under its name, always: there is no other way to make an object young. Its name has to be known
 // before the upload begins, so the content is spooled here first.
 func (s *S3) Put(ctx context.Context, r io.Reader, maxBytes int64) (Info, error) {
-	var content spool
+	content := spool{dir: s.spool}
 	defer content.close()
 	info, err := copyHashed(ctx, &content, r, maxBytes)
 	if err != nil {

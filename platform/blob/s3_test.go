@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -61,7 +62,7 @@ func answeredBy(t *testing.T, answer http.HandlerFunc) blob.Store {
 	t.Cleanup(server.Close)
 	store, err := blob.NewS3(blob.S3Config{
 		Endpoint: strings.TrimPrefix(server.URL, "http://"), AccessKey: "K", SecretKey: "S", Bucket: "mail", Region: "us-east-1",
-	}, &net.Dialer{})
+	}, &net.Dialer{}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,5 +114,18 @@ func TestABucketCanBeSharedByInstallations(t *testing.T) {
 	}
 	if found := list(t, part, noon.Add(time.Hour)); len(found) != 1 || found[blob.Info{Ref: theirs, Size: 6}].IsZero() {
 		t.Errorf("the one below sees %v", found)
+	}
+}
+
+// On many machines the temporary directory is in memory, and on some there is none.
+func TestLargeContentWaitsForItsBucketInTheDirectoryOfTheStore(t *testing.T) {
+	store := newS3(t, &clock{now: noon})
+	t.Setenv("TMPDIR", filepath.Join(t.TempDir(), "missing"))
+	content := strings.Repeat("large ", 1<<20)
+
+	ref := put(t, store, content)
+
+	if got, err := read(t, store, ref); err != nil || got != content {
+		t.Fatalf("holds %d bytes, %v", len(got), err)
 	}
 }

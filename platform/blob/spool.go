@@ -11,6 +11,7 @@ const spoolInMemory = 1 << 20
 
 // spool holds content until its end is known. The zero value is empty.
 type spool struct {
+	dir    string // of the file
 	memory bytes.Buffer
 	file   *os.File
 }
@@ -28,7 +29,7 @@ func (s *spool) Write(p []byte) (int, error) {
 }
 
 func (s *spool) moveToFile() error {
-	file, err := os.CreateTemp("", "postrider-spool-*") // 0600
+	file, err := os.CreateTemp(s.dir, "postrider-spool-*") // 0600
 	if err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func openS3(t *testing.T, place string) *blob.S3 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := blob.NewS3(config, &net.Dialer{})
+	store, err := blob.NewS3(config, &net.Dialer{}, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
