@@ -103,8 +103,12 @@ func (s *Service) ask(tx *db.Tx, options any, asked *webauthn.SessionData) (ques
 
 // takeCeremony returns what was asked, once.
 func takeCeremony(tx *db.Tx, id string) (webauthn.SessionData, error) {
+	tooLate := ErrTokenExpired.Saying("This took too long. Try again.")
+	if !api.IsID(id) {
+		return webauthn.SessionData{}, tooLate
+	}
 	asked, err := deleteCeremony(tx, id)
-	return asked, db.OrMissing(err, ErrTokenExpired.Saying("This took too long. Try again."))
+	return asked, db.OrMissing(err, tooLate)
 }
 
 // askForPasskey begins to add a passkey to the caller's account. The password must have been entered recently, and a second factor
@@ -190,6 +194,9 @@ func (s *Service) addPasskey(ctx context.Context, caller api.Caller, ceremony, n
 
 // removePasskey forgets a passkey of the caller. The device may still offer it; it opens nothing any more.
 func (s *Service) removePasskey(ctx context.Context, caller api.Caller, id string) error {
+	if !api.IsID(id) {
+		return api.NotFound("passkey")
+	}
 	return s.db.Write(ctx, func(tx *db.Tx) error {
 		session, user, err := mySession(tx, caller)
 		if err != nil {
@@ -285,6 +292,9 @@ func (s *Service) checkAnswer(tx *db.Tx, ceremony string, answer json.RawMessage
 	}
 	var owner passkeyOwner
 	credential, err := party.ValidateDiscoverableLogin(func(_, handle []byte) (webauthn.User, error) {
+		if !api.IsID(string(handle)) {
+			return nil, db.ErrNotFound
+		}
 		user, err := selectUser(tx, UserID(handle))
 		if err != nil {
 			return nil, err

@@ -176,3 +176,18 @@ func TestAnAccountHasTwentyPasskeysHoweverManyWereBegunBefore(t *testing.T) {
 		olga.Refused(409, "invalid_state", "POST", "/account/passkeys/begin", nil)
 	})
 }
+
+func TestWhatIsNoIDIsNoPasskeyNoQuestionAndNobody(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{}, func(t *testing.T, h *accounttest.House) {
+		d := newDevice(t)
+		b, olga := withPasskey(h, d, "olga@acme.test")
+		ask := func() accounttest.Answer { return b.Must(200, "POST", "/auth/passkey/begin", nil) }
+
+		b.Refused(404, "not_found", "DELETE", "/account/passkeys/x", nil)
+		answer := d.answer(ask(), olga, 1)
+		answer["ceremony"] = "x"
+		h.Browser().Refused(410, "token_expired", "POST", "/auth/passkey", answer)
+		b.Refused(401, "invalid_credentials", "POST", "/auth/2fa/passkey", d.answer(ask(), "x", 1))
+	})
+}
