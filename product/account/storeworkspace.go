@@ -140,6 +140,13 @@ func selectPlans(tx *db.Tx, workspaces []space.ID) ([]workspacePlan, error) {
 		WHERE id {in $1}`, workspaces)
 }
 
+// selectSuspended serves work across workspaces.
+func selectSuspended(tx *db.Tx, workspaces []space.ID) ([]space.ID, error) {
+	return db.All(tx, db.Value[space.ID], `
+		SELECT id FROM account_workspace
+		WHERE id {in $1} AND status = 'suspended'`, workspaces)
+}
+
 // selectPlansInUse returns one workspace of every plan that has any.
 func selectPlansInUse(tx *db.Tx) ([]workspacePlan, error) {
 	return db.All(tx, scanWorkspacePlan, `

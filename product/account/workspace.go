@@ -45,6 +45,16 @@ func (s *Service) Plans(tx *db.Tx, workspaces []space.ID) (map[space.ID]plan.Nam
 	return plans, err
 }
 
+// Suspended tells which of the workspaces the operator has stopped, for work across them.
+func (s *Service) Suspended(tx *db.Tx, workspaces []space.ID) (map[space.ID]bool, error) {
+	ids, err := selectSuspended(tx, workspaces)
+	stopped := make(map[space.ID]bool, len(ids))
+	for _, id := range ids {
+		stopped[id] = true
+	}
+	return stopped, err
+}
+
 // VerifiedOwners returns the addresses of the owners of a workspace that are known to be theirs, the oldest first.
 func (s *Service) VerifiedOwners(tx *db.Tx, ws space.ID) ([]string, error) {
 	return selectVerifiedOwners(tx, ws)

@@ -10,6 +10,7 @@ import (
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/queue"
+	"postrider/platform/space"
 	"postrider/product/domain"
 	"postrider/product/suppression"
 	"postrider/product/tenant"
@@ -24,6 +25,8 @@ type batch struct {
 	recipients map[RecipientID]*Recipient
 	domains    map[domain.ID]domain.Domain
 	tenants    map[tenant.ID]tenant.Tenant
+	// suspended are the workspaces that may not begin to send what was scheduled.
+	suspended map[space.ID]bool
 
 	changed  map[RecipientID]bool
 	touched  map[ID]bool
@@ -68,12 +71,12 @@ func (s *Service) loadBatch(tx *db.Tx, items []queue.Item) (*batch, error) {
 		return nil, err
 	}
 	domainIDs := []domain.ID{}
-	tenantIDs := []tenant.ID{}
+	var scheduled []*Email
 	for i := range emails {
 		b.emails[emails[i].ID] = &emails[i]
 		domainIDs = append(domainIDs, emails[i].Domain)
-		if emails[i].Tenant != "" && emails[i].QueuedAt.IsZero() {
-			tenantIDs = append(tenantIDs, tenant.ID(emails[i].Tenant))
+		if emails[i].QueuedAt.IsZero() {
+			scheduled = append(scheduled, &emails[i])
 		}
 	}
 	recipients, err := selectRecipientsByID(tx, ids)
@@ -83,11 +86,27 @@ func (s *Service) loadBatch(tx *db.Tx, items []queue.Item) (*batch, error) {
 	for i := range recipients {
 		b.recipients[recipients[i].ID] = &recipients[i]
 	}
-	if b.domains, err = s.domains.Load(tx, domainIDs); err != nil || len(tenantIDs) == 0 {
+	if b.domains, err = s.domains.Load(tx, domainIDs); err != nil || len(scheduled) == 0 {
 		return b, err
 	}
-	b.tenants, err = s.tenants.Load(tx, tenantIDs)
-	return b, err
+	return b, b.loadSenders(scheduled)
+}
+
+// loadSenders finds out whether those whose mail was scheduled may still send.
+func (b *batch) loadSenders(scheduled []*Email) (err error) {
+	var workspaces []space.ID
+	var tenants []tenant.ID
+	for _, e := range scheduled {
+		workspaces = append(workspaces, e.Workspace)
+		if e.Tenant != "" {
+			tenants = append(tenants, tenant.ID(e.Tenant))
+		}
+	}
+	if b.suspended, err = b.service.accounts.Suspended(b.tx, workspaces); err != nil || len(tenants) == 0 {
+		return err
+	}
+	b.tenants, err = b.service.tenants.Load(b.tx, tenants)
+	return err
 }
 
 // setState moves a recipient along the table of states. Callers check first; a step outside the table is a bug.

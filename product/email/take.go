@@ -68,15 +68,17 @@ func (s *Service) Take(tx *db.Tx, items []queue.Item) ([]Taken, error) {
 	return taken, batch.save(tx)
 }
 
-// refusal tells why an email may no longer be sent, or nil. A paused customer stops only mail whose time has just come; what was
-// queued before goes on, to all its recipients.
+// refusal tells why an email may no longer be sent, or nil. A paused customer and a suspended workspace stop only mail whose time has just
+// come; what was queued before goes on, to all its recipients.
 func (b *batch) refusal(e *Email, r *Recipient) *Failure {
 	starting := r.State == Scheduled || r.State == Queued
-	customer := b.tenants[tenant.ID(e.Tenant)]
+	justDue := r.State == Scheduled && e.QueuedAt.IsZero()
 	switch {
 	case starting && !b.domains[e.Domain].Sendable():
 		return &Failure{"domain_auth_broken", fmt.Sprintf("SPF or DKIM of %s no longer passes.", e.FromDomain)}
-	case r.State == Scheduled && e.QueuedAt.IsZero() && customer.Status == tenant.Paused:
+	case justDue && b.suspended[e.Workspace]:
+		return &Failure{"workspace_suspended", "The workspace was suspended when the time to send came."}
+	case justDue && b.tenants[tenant.ID(e.Tenant)].Paused():
 		return &Failure{"managed_tenant_paused", "The managed customer was paused when the time to send came."}
 	case !b.tx.Now().Before(e.ExpiresAt):
 		return &Failure{"delivery_expired", fmt.Sprintf("No server accepted the message within %s.", humanDuration(e.ExpiresAt.Sub(startOf(e))))}

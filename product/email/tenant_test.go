@@ -158,3 +158,27 @@ func TestProviderOfTheCustomerDecidesUnlessTheDomainDoes(t *testing.T) {
 		t.Errorf("both direct: %s", got)
 	}
 }
+
+func TestASuspendedWorkspaceSendsNothingThatWasScheduled(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		scheduled := sendFrom(in, "a@acme.test", map[string]any{"scheduled_at": "in 10 minutes"}).Text("id")
+		later := sendFrom(in, "a@acme.test", map[string]any{"scheduled_at": "in 2 hours"}).Text("id")
+		if err := in.App.Accounts.Suspend(t.Context(), in.Workspace, "spam reports"); err != nil {
+			t.Fatal(err)
+		}
+		in.Clock.Advance(15 * time.Minute)
+		in.Deliver()
+		if err := in.App.Accounts.Resume(t.Context(), in.Workspace); err != nil {
+			t.Fatal(err)
+		}
+		in.Clock.Advance(2 * time.Hour)
+		in.Deliver()
+		if record := in.Email(scheduled); record.Text("status") != "failed" || record.Text("failure", "reason") != "workspace_suspended" {
+			t.Errorf("scheduled into the suspension: %s %s", record.Text("status"), record.Text("failure", "reason"))
+		}
+		if status := in.Email(later).Text("status"); status != "delivered" {
+			t.Errorf("scheduled for later: %s", status)
+		}
+	})
+}
