@@ -9,6 +9,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/queue"
 	"postrider/platform/space"
+	"postrider/product/account"
 	"postrider/product/audience"
 	"postrider/product/automation/internal/flow"
 	"postrider/product/email"
@@ -51,11 +52,16 @@ func (w *walk) prepareMail(item queue.Item, node *flow.Node) (stays bool, err er
 	if err != nil {
 		return false, err
 	}
-	plans, err := w.service.parts.Accounts.Plans(w.tx, []space.ID{r.Workspace})
+	workspace, err := w.service.parts.Accounts.Workspace(w.tx, r.Workspace)
 	if err != nil {
 		return false, err
 	}
-	l, err := w.service.newLetter(r.Workspace, plans[r.Workspace], node.Config.Mail, scope, c)
+	if workspace.Status == account.Suspended {
+		w.record(node, StepFailed, nil, "The workspace was suspended.")
+		w.failRun(r, stepFailed, "The workspace was suspended.")
+		return false, nil
+	}
+	l, err := w.service.newLetter(r.Workspace, workspace.Plan, node.Config.Mail, scope, c)
 	if err != nil {
 		return false, err
 	}

@@ -342,6 +342,27 @@ func TestTheMailOfATestKeyStaysHere(t *testing.T) {
 	})
 }
 
+func TestARunOfASuspendedWorkspaceMailsNobody(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		id := h.enabled(line(on("go"), step("wait", "delay", fields{"duration": "1 hour"}), hello))
+		run := h.send("go", "ann@example.net", fields{"plan": "x"})[0]
+		h.work()
+		if err := h.App.Accounts.Suspend(t.Context(), h.Workspace, "spam reports"); err != nil {
+			t.Fatal(err)
+		}
+		h.Clock.Advance(time.Hour + time.Second)
+		h.work()
+		if err := h.App.Accounts.Resume(t.Context(), h.Workspace); err != nil {
+			t.Fatal(err)
+		}
+		h.Clock.Advance(time.Second) // keys are remembered that long
+		if got := h.run(id, run); got.Text("status") != "failed" || len(h.mails()) != 0 {
+			t.Errorf("%s, and %d mails", got.Raw, len(h.mails()))
+		}
+	})
+}
+
 // A run that has gone on to wait for something else in the meantime is not woken by what it waited for before.
 func TestARunIsWokenByWhatItsStepWaitsFor(t *testing.T) {
 	t.Parallel()
