@@ -10,6 +10,7 @@ import (
 
 	"postrider/platform/db"
 	"postrider/platform/queue"
+	"postrider/platform/space"
 	"postrider/product/audience"
 )
 
@@ -93,6 +94,29 @@ func TestALetterThatCouldNotBeHandedInIsTriedAgain(t *testing.T) {
 
 		if got := len(h.Mailbox("ann@example.net")); got != 1 {
 			t.Errorf("%d letters", got)
+		}
+	})
+}
+
+func TestNobodyIsAskedForASuspendedWorkspace(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		list := h.optIn(nil)
+		h.contact("ann@example.net", fields{"list_id": list})
+		h.must(202, "POST", "/audience/lists/"+list+"/send-confirmations", nil)
+		for _, c := range []struct {
+			then func(context.Context, space.ID) error
+			want int
+		}{{func(ctx context.Context, ws space.ID) error { return h.App.Accounts.Suspend(ctx, ws, "spam reports") }, 0}, {h.App.Accounts.Resume, 1}} {
+			if err := c.then(t.Context(), h.Workspace); err != nil {
+				t.Fatal(err)
+			}
+			h.Clock.Advance(5 * time.Minute)
+			h.work()
+			h.Deliver()
+			if got := len(h.Mailbox("ann@example.net")); got != c.want {
+				t.Errorf("%d letters, want %d", got, c.want)
+			}
 		}
 	})
 }

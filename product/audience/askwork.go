@@ -9,6 +9,7 @@ import (
 	"postrider/platform/api"
 	"postrider/platform/db"
 	"postrider/platform/queue"
+	"postrider/product/account"
 )
 
 // stepConfirmations hands in letters that wait. A letter has the id of its queue item as its key, so none is handed in twice.
@@ -37,7 +38,14 @@ func (s *Service) handIn(ctx context.Context, item queue.Item) error {
 		}
 		m, err := findMembership(tx, l.Number, c.Number)
 		waiting = err == nil && m.Status == Pending
-		return orNothing(err)
+		if err != nil || !waiting {
+			return orNothing(err)
+		}
+		workspace, err := s.parts.Accounts.Workspace(tx, letter.Workspace)
+		if err == nil && workspace.Status == account.Suspended {
+			err = api.ErrSuspended // it waits until a person lets the workspace go on
+		}
+		return err
 	})
 	if err != nil || !waiting {
 		return err
