@@ -110,7 +110,7 @@ func (x *exchange) fail(err error) {
 		if x.r.Context().Err() != nil {
 			level = slog.LevelInfo // the caller has hung up: nobody has to do anything about it
 		}
-		x.server.config.World.Log.Log(x.r.Context(), level, "request failed", "request", x.caller.RequestID, "path", x.path(), "error", public.cause)
+		x.server.config.World.Log.Log(x.r.Context(), level, "request failed", "request", x.caller.RequestID, "path", x.loggedPath(), "error", public.cause)
 	}
 	if public.RetryAfter > 0 {
 		x.w.Header().Set("Retry-After", strconv.Itoa(WholeSeconds(public.RetryAfter)))

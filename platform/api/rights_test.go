@@ -229,3 +229,18 @@ func TestWhatIsNoRouteAndBringsNoKeyIsAPage(t *testing.T) {
 		}
 	}
 }
+
+func TestAddressesOfPeopleStayOutOfTheLog(t *testing.T) {
+	t.Parallel()
+	var diary bytes.Buffer
+	h := newServer(api.Config{Keys: people{}, World: world.New(slog.New(slog.NewTextHandler(&diary, nil)))}, api.Route{Method: "POST", Path: "/people/{email}/erase",
+		Bucket: api.BucketWrite, Handler: api.Handle(func(context.Context, api.Caller, api.None) (echo, error) { return echo{}, errors.New("broken") })})
+
+	for _, path := range []string{"/v1/people/ann@example.net/erase", "/v1/people/ann%40example.net/erase", "/v1/persons/ann@example.net"} {
+		ask(h, request{method: "POST", path: path, header: bearer("all")})
+	}
+
+	if text := diary.String(); strings.Contains(text, "ann") || strings.Count(text, "path=/v1/people/{address}/erase") != 4 {
+		t.Errorf("%s", text)
+	}
+}

@@ -237,11 +237,17 @@ func (x *exchange) log(log *slog.Logger, took time.Duration) {
 	if x.status == 0 {
 		return // the fallback keeps its own log
 	}
-	log.Info("request answered", "request", x.caller.RequestID, "method", x.r.Method, "path", x.path(), "status", x.status,
+	log.Info("request answered", "request", x.caller.RequestID, "method", x.r.Method, "path", x.loggedPath(), "status", x.status,
 		"took_us", took.Microseconds(), "workspace", string(x.caller.Workspace), "key", x.caller.KeyID)
 }
 
-// path is how the log names the request. What proves the right to a public route stands in its path and stays out of the log.
+// loggedPath is how the log of the installation names the request. People are named in the paths of some routes by their addresses, and can
+// be forgotten everywhere but in a log.
+func (x *exchange) loggedPath() string { return addressInPath.ReplaceAllString(x.path(), "{address}") }
+
+var addressInPath = regexp.MustCompile(`[^/]*@[^/]*`)
+
+// path is how others hear of the request. What proves the right to a public route stands in its path and stays with us.
 func (x *exchange) path() string {
 	if x.endpoint != nil && x.endpoint.Access == Public {
 		return x.endpoint.fullPath()
