@@ -158,6 +158,15 @@ func (s *Service) openInvitation(tx *db.Tx, token string) (Invitation, error) {
 	return invitation, db.OrMissing(err, errLinkUsed)
 }
 
+// invitationFor returns what a token offers to the owner of an address.
+func (s *Service) invitationFor(tx *db.Tx, token, email string) (Invitation, error) {
+	invitation, err := s.openInvitation(tx, token)
+	if err == nil && invitation.Email != email {
+		err = api.Invalid("token", "This invitation was sent to another email address.")
+	}
+	return invitation, err
+}
+
 // AcceptInvitation lets the caller join the workspace of an invitation to their own address, and moves their session there. It
 // returns the session's new cookie.
 func (s *Service) AcceptInvitation(ctx context.Context, caller api.Caller, token string) (cookie string, err error) {
@@ -182,12 +191,9 @@ func (s *Service) AcceptInvitation(ctx context.Context, caller api.Caller, token
 
 // join spends an invitation. Its token came by mail, so it also proves the user's address.
 func (s *Service) join(tx *db.Tx, user *User, token string, from netip.Addr) (Invitation, error) {
-	invitation, err := s.openInvitation(tx, token)
+	invitation, err := s.invitationFor(tx, token, user.Email)
 	if err != nil {
 		return Invitation{}, err
-	}
-	if invitation.Email != user.Email {
-		return Invitation{}, api.Invalid("token", "This invitation was sent to another email address.")
 	}
 	w, err := lockWorkspace(tx, invitation.Workspace)
 	if err != nil {

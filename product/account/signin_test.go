@@ -13,6 +13,7 @@ import (
 
 	"postrider/product/account"
 	"postrider/product/account/accounttest"
+	"postrider/product/plan"
 )
 
 func TestSignUpMakesASessionAndTheFirstAccountRunsTheInstance(t *testing.T) {
@@ -78,6 +79,28 @@ func TestAnInviteOnlyInstanceTakesNobodyElse(t *testing.T) {
 	accounttest.Each(t, account.Config{InviteOnly: true}, func(t *testing.T, h *accounttest.House) {
 		h.Browser().Refused(403, "sign_up_closed", "POST", "/auth/signup",
 			map[string]any{"email": "a@b.test", "password": accounttest.Password, "name": "A", "workspace_name": "B"})
+	})
+}
+
+func TestWhoIsNotInvitedDoesNotLearnWhoHasAnAccount(t *testing.T) {
+	t.Parallel()
+	accounttest.Each(t, account.Config{InviteOnly: true}, func(t *testing.T, h *accounttest.House) {
+		_, _, err := h.Accounts.CreateWorkspace(t.Context(), account.CreateWorkspace{Name: "Acme", Plan: plan.Pro, OwnerEmail: "olga@acme.test", OwnerPassword: accounttest.Password})
+		if err != nil {
+			t.Fatal(err)
+		}
+		olga := h.Browser()
+		olga.SignIn("olga@acme.test", accounttest.Password)
+		olga.Must(201, "POST", "/workspaces/"+olga.Workspace()+"/invitations", map[string]any{"email": "ann@acme.test", "role": "viewer"})
+
+		for _, token := range []string{"made up", h.LastLetter("ann@acme.test").Token("/invite/")} {
+			ask := func(email string) string {
+				return h.Browser().Do("POST", "/auth/signup", map[string]any{"email": email, "password": accounttest.Password, "name": "Eve", "invite_token": token}).Same()
+			}
+			if known, unknown := ask("olga@acme.test"), ask("nobody@acme.test"); known != unknown {
+				t.Errorf("%s\n%s", known, unknown)
+			}
+		}
 	})
 }
 

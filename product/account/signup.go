@@ -66,6 +66,11 @@ func (s *Service) signUp(ctx context.Context, from Visitor, in SignUp) (opened, 
 	fresh := s.newToken()
 	result := opened{token: fresh.text}
 	err = s.db.Write(ctx, func(tx *db.Tx) error {
+		if in.InviteToken != "" { // first: who is not invited must not learn who has an account
+			if _, err := s.invitationFor(tx, in.InviteToken, email); err != nil {
+				return err
+			}
+		}
 		user, err := s.createUser(tx, User{Email: email, Name: strings.TrimSpace(in.Name), password: password})
 		if err != nil {
 			return err
