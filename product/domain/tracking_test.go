@@ -31,3 +31,27 @@ func TestATrackingHostThatLeadsElsewhereIsNotOurs(t *testing.T) {
 		}
 	})
 }
+
+func TestATrackingHostIsOursWhileItsNameServersAreSilent(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		const name = "shop.servfail.test"
+		id := registered(t, in, name)
+		publishAll(t, in, name)
+		if answer := verify(t, in, id); answer.Text("checks", "tracking", "status") != "pass" {
+			t.Fatalf("%s", answer.Raw)
+		}
+		withdraw(t, in, "track."+name)
+		if answer := verify(t, in, id); answer.Text("checks", "tracking", "status") != "dns_error" {
+			t.Fatalf("%s", answer.Raw)
+		}
+		if got, err := in.App.Domains.TracksAt(t.Context(), "track."+name); err != nil || !got {
+			t.Errorf("%v %v", got, err)
+		}
+		publish(t, in, "track."+name, "CNAME", "elsewhere.test")
+		verify(t, in, id)
+		if got, err := in.App.Domains.TracksAt(t.Context(), "track."+name); err != nil || got {
+			t.Errorf("led elsewhere: %v %v", got, err)
+		}
+	})
+}
