@@ -221,7 +221,7 @@ func (v *visit) beforeBroadcasts() ([]finding, error) {
 	if len(people.Data) > 0 {
 		return append(found, good("People to write to", "You have contacts.")), nil
 	}
-	return append(found, bad("People to write to", "There are no contacts yet.").to(v.link("audience", "import"), "Import some")), nil
+	return append(found, bad("People to write to", "There are no contacts yet.").to(v.linkFor("audience:manage", "audience", "import"), "Import some")), nil
 }
 
 func (v *visit) readBroadcast(id string) (b broadcastRecord, err error) {

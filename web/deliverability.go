@@ -157,7 +157,7 @@ func (v *visit) fillCard(p *deliverabilityPage, card scorecard, now rates) {
 		p.Providers = append(p.Providers, row)
 	}
 	for _, d := range card.Domains {
-		row := authRow{Domain: d.Domain, Href: v.link("domains", d.ID), SPF: d.SPF, DKIM: d.DKIM, DMARC: d.DMARC, ReturnPath: d.ReturnPath, Policy: d.Policy, Reports: "None yet", TLS: "None yet"}
+		row := authRow{Domain: d.Domain, Href: v.linkFor("domain:read", "domains", d.ID), SPF: d.SPF, DKIM: d.DKIM, DMARC: d.DMARC, ReturnPath: d.ReturnPath, Policy: d.Policy, Reports: "None yet", TLS: "None yet"}
 		if r := d.DMARCReports; r != nil {
 			row.Reports = v.percent(r.PassRate) + " of " + v.number(r.Messages) + " proven"
 		}
@@ -182,15 +182,15 @@ func checkTitle(name string) string {
 	return words(name)
 }
 
-// mend is where something can be done about an action.
+// mend is where something can be done about an action; nowhere for whom that page would be refused.
 func (v *visit) mend(code string, domain, tenant *string) (href, button string) {
 	switch {
 	case code == "add_domain":
-		return v.link("domains", "new"), "Add domain"
+		return v.linkFor("domain:manage", "domains", "new"), "Add domain"
 	case tenant != nil && *tenant != "":
-		return v.link("customers", *tenant), "Open customer"
+		return v.linkFor("tenant:read", "customers", *tenant), "Open customer"
 	case domain != nil && *domain != "":
-		return v.link("domains", *domain), "Open domain"
+		return v.linkFor("domain:read", "domains", *domain), "Open domain"
 	case code == "reduce_complaints":
 		return v.link("emails") + "?status=complained", "Show complaints"
 	}

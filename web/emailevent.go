@@ -35,7 +35,7 @@ func (v *visit) addEvents(p *emailPage, id string) error {
 	for _, e := range list.Data {
 		row := eventRow{ID: e.ID, Type: e.Type, Recipient: e.Recipient, Data: indented(e.Data), At: v.exact(e.OccurredAt)}
 		for _, d := range e.Deliveries {
-			row.Deliveries = append(row.Deliveries, deliveryRow{d.ID, d.Status, v.link("webhooks", "deliveries", d.ID), d.Attempts})
+			row.Deliveries = append(row.Deliveries, deliveryRow{d.ID, d.Status, v.linkFor("webhook:read", "webhooks", "deliveries", d.ID), d.Attempts})
 		}
 		p.Events = append(p.Events, row)
 	}

@@ -201,7 +201,7 @@ func (v *visit) inboxHealth() (*inboxHealth, error) {
 			enabled++
 		}
 		if d.Message != "" {
-			h.Domains = append(h.Domains, inboxDomain{d.Domain, d.Message, v.link("domains", d.DomainID) + "?tab=receiving"})
+			h.Domains = append(h.Domains, inboxDomain{d.Domain, d.Message, v.linkFor("domain:read", "domains", d.DomainID)})
 		}
 	}
 	switch {

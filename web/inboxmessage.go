@@ -124,7 +124,7 @@ func (v *visit) receivedFacts(m receivedDetail) []fact {
 		known = append(known, fact{Name: "Sent to", Value: "Many at once, by a list or as a newsletter"})
 	}
 	if m.TenantID != "" {
-		known = append(known, fact{Name: "Customer", Value: m.TenantID, Code: true, Href: v.link("customers", m.TenantID)})
+		known = append(known, fact{Name: "Customer", Value: m.TenantID, Code: true, Href: v.linkFor("tenant:read", "customers", m.TenantID)})
 	}
 	return known
 }

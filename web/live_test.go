@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/net/html"
 
@@ -96,3 +98,47 @@ func TestWhatAPageSaysOfAStateFollowsIt(t *testing.T) {
 		}
 	}
 }
+
+func TestNoLinkLeadsWhereARoleMayNotGo(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	in.Must(http.StatusCreated, http.MethodPost, "/webhooks", map[string]any{"url": "https://app.example.com/hooks", "events": []string{"email.*"}})
+	letter := in.Send("bounce@sandbox.test")
+	in.Deliver()
+	message := owner.received()
+	in.CatchUp(in.App.Followers())
+	in.Finish(in.App.Logs.Writer().Step)
+	pages := []string{"", "/emails/" + letter, "/emails/" + letter + "?tab=events", "/people/bounce@sandbox.test", "/inbox", message, "/stats", "/stats/deliverability",
+		"/quickstart", "/templates", "/broadcasts", "/audience", "/settings"}
+	for _, kind := range []string{"api_request", "email", "inbound"} {
+		entries := in.Must(http.StatusOK, http.MethodGet, "/logs?limit=1&kind="+kind, nil)
+		pages = append(pages, "/logs/"+entries.Column("id"))
+	}
+	for _, role := range []api.Role{api.Owner, api.Developer, api.Marketer, api.Viewer} {
+		member, followed := signedIn(t, in, role), map[string]bool{}
+		for _, page := range pages {
+			answer := member.ask(http.MethodGet, member.path(page), nil)
+			if answer.Code != http.StatusOK {
+				continue // it is not for them
+			}
+			for _, link := range inside.FindAllStringSubmatch(main(answer.Body.String()), -1) {
+				to := html.UnescapeString(link[1])
+				if followed[to] {
+					continue
+				}
+				followed[to] = true
+				in.Clock.Advance(time.Second) // a person takes a moment for each
+				if got := member.ask(http.MethodGet, to, nil); got.Code >= http.StatusBadRequest {
+					t.Errorf("%s leads a %s to %s: %d", page, role, to, got.Code)
+				}
+			}
+		}
+		if len(followed) < 10 {
+			t.Errorf("a %s has only %d links", role, len(followed))
+		}
+	}
+}
+
+// inside is a link to a page of the workspace.
+var inside = regexp.MustCompile(`<a [^>]*href="(/w/[^"#]*)`)

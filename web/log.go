@@ -18,7 +18,9 @@ type logPage struct {
 	Facts             []fact
 	Request, Response string
 	Curl              string
-	Tape              []happening
+	// Mail is the page of the email that the entry is about.
+	Mail string
+	Tape []happening
 	// Code, Said and Wrong are the error that a request was answered with.
 	Code, Said string
 	Wrong      []string
@@ -42,7 +44,7 @@ func showLog(v *visit) error {
 	}
 	title := visible(messageOf(e.logRecord))
 	p := logPage{shell: v.shell(title, "logs").under(crumb{"Logs", v.link("logs")}).with("build.css"), Entry: e.logRecord, State: outcomeOf(e.logRecord), At: v.exact(e.CreatedAt),
-		Facts: v.logFacts(e.logRecord), Request: bodyText(e.RequestBody), Response: bodyText(e.ResponseBody)}
+		Facts: v.logFacts(e.logRecord), Request: bodyText(e.RequestBody), Response: bodyText(e.ResponseBody), Mail: v.mailOf(e.logRecord)}
 	p.Entry.Message = visible(e.Message)
 	for i, name := range p.Entry.Ignored {
 		p.Entry.Ignored[i] = visible(name)
@@ -80,15 +82,30 @@ func errorIn(raw json.RawMessage) (code, message string, fields []string) {
 	return said.Code, said.Message, said.Others()
 }
 
+// mailOf is the page of the email that an entry is about, which is another for mail that came in; empty if it is about none.
+func (v *visit) mailOf(e logRecord) string {
+	switch {
+	case e.EmailID == "":
+		return ""
+	case e.Kind == "inbound":
+		return v.link("inbox", e.EmailID)
+	}
+	return v.link("emails", e.EmailID)
+}
+
 func (v *visit) logFacts(e logRecord) []fact {
 	facts := []fact{{Name: "Kind", Value: kindOfLog(e.Kind)}, {Name: "Level", Value: words(e.Level)}}
 	if e.DurationMS > 0 {
 		facts = append(facts, fact{Name: "Took", Value: duration(time.Duration(e.DurationMS) * time.Millisecond)})
 	}
+	key := ""
+	if v.shell("", "").Manages() {
+		key = v.link("keys", e.KeyID)
+	}
 	for _, f := range []fact{
-		{Name: "Request ID", Value: e.RequestID, Code: true, Copy: true}, {Name: "Email", Value: e.EmailID, Code: true, Href: v.link("emails", e.EmailID)},
+		{Name: "Request ID", Value: e.RequestID, Code: true, Copy: true}, {Name: "Email", Value: e.EmailID, Code: true, Href: v.mailOf(e)},
 		{Name: "Domain", Value: e.DomainID, Code: true, Href: v.link("domains", e.DomainID)}, {Name: "Customer", Value: e.TenantID, Code: true, Href: v.link("customers", e.TenantID)},
-		{Name: "API key", Value: e.KeyID, Code: true, Href: v.link("keys", e.KeyID)}, {Name: "From", Value: e.IP, Code: true}, {Name: "Program", Value: visible(e.UserAgent)},
+		{Name: "API key", Value: e.KeyID, Code: true, Href: key}, {Name: "From", Value: e.IP, Code: true}, {Name: "Program", Value: visible(e.UserAgent)},
 	} {
 		if f.Value != "" {
 			facts = append(facts, f)

@@ -170,6 +170,14 @@ func (v *visit) link(parts ...string) string {
 	return workspaceLink(v.session.Workspace.ID, parts...)
 }
 
+// linkFor is link to a page that asks for a right. It is empty for whom that page would be refused: nothing is to lead there then.
+func (v *visit) linkFor(scope string, parts ...string) string {
+	if !v.can(scope) {
+		return ""
+	}
+	return v.link(parts...)
+}
+
 func workspaceLink(id string, parts ...string) string {
 	link := "/w/" + url.PathEscape(id)
 	for _, part := range parts {
