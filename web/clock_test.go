@@ -107,6 +107,28 @@ func TestTilesCountTheDaysOfTheChartBesideThem(t *testing.T) {
 	}
 }
 
+func TestListsThatAreToldOfOtherDaysThanTheTilesSaySo(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	now := in.Clock.Now().UTC()
+	in.Clock.Advance(now.Truncate(24 * time.Hour).Add(47 * time.Hour).Sub(now)) // eleven in the evening
+	in.Send("bounce@sandbox.test")
+	in.Deliver()
+	in.CatchUp(in.App.Followers())
+	in.Clock.Advance(10 * time.Hour)
+	owner := signedIn(t, in, api.Owner)
+	yesterday := in.Clock.Now().UTC().AddDate(0, 0, -1).Format("2 Jan")
+	for zone, told := range map[string]string{"UTC": "", "Europe/Berlin": "counted by whole days in UTC: " + yesterday + " to "} {
+		if saved := owner.submit("/you", url.Values{"name": {"Ada"}, "timezone": {zone}}); saved.Code != http.StatusSeeOther {
+			t.Fatalf("%d %s", saved.Code, said(saved))
+		}
+		page := main(owner.open("/stats?days=1"))
+		if told == "" && strings.Contains(page, "whole days") || !strings.Contains(page, told) {
+			t.Errorf("in %s: %s", zone, page)
+		}
+	}
+}
+
 func TestATemplateCountsDaysByTheClockOfTheVisitor(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")

@@ -23,11 +23,13 @@ type statisticsPage struct {
 	Reaction                lines
 	Providers               []statsProvider
 	Mix                     []mixPart
-	Recipients, Subjects    []rankRow
-	Tags                    []rankRow
-	Quota                   string
-	Problem                 *problem
-	Empty                   bool
+	// WholeDays are the days in UTC that the lists and states are told of, where they are not the time that was asked for.
+	WholeDays            string
+	Recipients, Subjects []rankRow
+	Tags                 []rankRow
+	Quota                string
+	Problem              *problem
+	Empty                bool
 }
 
 type statsProvider struct {

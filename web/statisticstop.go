@@ -7,7 +7,8 @@ import (
 
 // statsTop is where mail goes and what becomes of it, as the API tells.
 type statsTop struct {
-	ISPs []struct {
+	Start, End time.Time
+	ISPs       []struct {
 		Name                                           string
 		Sent, Delivered, Bounced, Deferred, Complained int64
 		Delivery                                       float64 `json:"delivery_rate"`
@@ -32,10 +33,22 @@ type statsTop struct {
 	}
 }
 
+// daySpan names the days in UTC from one midnight to another.
+func daySpan(from, until time.Time) string {
+	first, last := from.UTC().Format("2 Jan"), until.UTC().Add(-time.Second).Format("2 Jan")
+	if first == last {
+		return first
+	}
+	return first + " to " + last
+}
+
 func (v *visit) fillTop(p *statisticsPage, query url.Values) error {
 	var top statsTop
 	if err := v.get("/v1/stats/top", query, &top); err != nil {
 		return err
+	}
+	if top.Start.Format(time.RFC3339) != query.Get("start") || top.End.Format(time.RFC3339) != query.Get("end") {
+		p.WholeDays = daySpan(top.Start, top.End)
 	}
 	for _, i := range top.ISPs {
 		row := statsProvider{Name: visible(i.Name), Sent: v.number(i.Sent), Delivered: v.percent(i.Delivery), Bounced: v.number(i.Bounced), Deferred: v.number(i.Deferred), Complained: v.number(i.Complained),
