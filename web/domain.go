@@ -229,7 +229,7 @@ func (v *visit) fillDomainTab(p *domainPage) (err error) {
 		p.History = rows.Data
 		return err
 	case "cloudflare":
-		p.Cloudflare, err = v.cloudflarePart()
+		p.Cloudflare, err = v.cloudflarePart(p.Domain)
 	}
 	return err
 }

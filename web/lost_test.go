@@ -220,3 +220,37 @@ func TestWhatNoInputSaysStandsAboveTheForm(t *testing.T) {
 		t.Errorf("a kind that there is not: %d %s", answer.Code, page)
 	}
 }
+
+func TestRecordsThatWereChosenForCloudflareStayChosen(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	page := "/domains/" + in.DomainID
+	var accounts []string
+	for _, name := range []string{"Ours", "Theirs"} {
+		id := in.App.World.NewID()
+		accounts = append(accounts, id)
+		err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`
+				INSERT INTO dnsprovider_connection (id, workspace_id, provider, name, token, token_end, created_at)
+				VALUES ($1, $2, 'cloudflare', $3, $4, '0000', $5)`, id, in.Workspace, name, []byte("sealed"), tx.Now())
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, form := range []struct {
+		path   string
+		values url.Values
+	}{
+		{page + "/cloudflare-link", url.Values{"inbound": {"on"}}}, // there is no template for it
+		{page + "/cloudflare", url.Values{"overwrite": {"on"}, "connection_id": accounts[:1]}},
+		{page + "/cloudflare", url.Values{"overwrite": {"on"}, "connection_id": accounts[1:]}},
+	} {
+		answer := owner.post(form.path, form.values)
+		if kept := owner.filled(answer.Body.String(), form.path); answer.Code < 400 || kept.Encode() != form.values.Encode() {
+			t.Errorf("%s %v: %d kept %v", form.path, form.values, answer.Code, kept)
+		}
+	}
+}
