@@ -254,3 +254,21 @@ func TestRecordsThatWereChosenForCloudflareStayChosen(t *testing.T) {
 		}
 	}
 }
+
+func TestHowLongAnOldSecretSignsStaysChosen(t *testing.T) {
+	t.Parallel()
+	in := apptest.New(t, "sqlite")
+	owner := signedIn(t, in, api.Owner)
+	hook := "/webhooks/" + in.Must(http.StatusCreated, http.MethodPost, "/webhooks", map[string]any{"url": "https://app.example.com/hooks", "events": []string{"email.sent"}}).Text("id")
+	path := hook + "/rotate"
+	first := owner.filled(owner.open(hook+"?tab=secret"), path)
+	first.Set("confirm_password", "correct horse battery")
+	if answer := owner.post(path, first); answer.Code != http.StatusOK {
+		t.Fatalf("%d %s", answer.Code, said(answer))
+	}
+	now := url.Values{"overlap": {"0"}}
+	answer := owner.post(path, now) // two secrets sign already
+	if kept := owner.filled(answer.Body.String(), path); answer.Code < 400 || kept.Encode() != now.Encode() {
+		t.Errorf("%d kept %v", answer.Code, kept)
+	}
+}

@@ -18,11 +18,13 @@ type webhookPage struct {
 	Deliveries             deliveryList
 	Form                   webhookForm
 	Overlaps               []choice
-	Samples                []choice
-	Languages              []tab
-	Code                   string
-	Problem                *problem
-	At                     string
+	// Force tells that the secret before is to be dropped.
+	Force     bool
+	Samples   []choice
+	Languages []tab
+	Code      string
+	Problem   *problem
+	At        string
 }
 
 func showWebhook(v *visit) error { return v.showWebhook(nil, "", nil) }
@@ -39,7 +41,7 @@ func (v *visit) showWebhook(refused *problem, form string, posted *webhookRecord
 	w := p.Webhook
 	p.shell = v.shell(visible(w.URL), "webhooks").under(crumb{"Webhooks", v.link("webhooks")}).with("build.css", "again.js", "webhooks.js")
 	p.State, p.Previous, p.FailingSince = v.webhookState(w), v.ago(w.PreviousUntil), v.ago(w.FirstFailureAt)
-	p.Overlaps = choices("86400", "0", "Ends at once", "3600", "Signs too for an hour", "86400", "Signs too for a day", "604800", "Signs too for a week")
+	p.Overlaps, p.Force = choices(orElse(v.value("overlap"), "86400"), "0", "Ends at once", "3600", "Signs too for an hour", "86400", "Signs too for a day", "604800", "Signs too for a week"), v.checked("force")
 	for _, t := range []tab{{Name: "", Label: "Deliveries"}, {Name: "settings", Label: "Events and settings"}, {Name: "secret", Label: "Secret"}, {Name: "verify", Label: "Verify signature"}} {
 		t.Href, t.Current = v.link("webhooks", w.ID), t.Name == p.Tab
 		if t.Name != "" {
