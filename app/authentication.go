@@ -29,6 +29,9 @@ func (a *App) authentication(tx *db.Tx, ws space.ID, q stats.DomainQuery) ([]sta
 		if found := d.Checks.DMARC.Found; len(found) > 0 {
 			if record, err := dmarc.ParseRecord(found[0]); err == nil {
 				one.Policy = string(record.Policy)
+				if d.Checks.DMARC.Above { // which may ask for something else there (RFC 7489 §6.3, sp)
+					one.Policy = string(record.Subdomains)
+				}
 			}
 		}
 		if d.Verified {

@@ -2,9 +2,12 @@ package app_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"postrider/app/apptest"
 	"postrider/platform/db"
@@ -30,6 +33,28 @@ func TestReportsAreToldOnlyToThoseWhoHaveProvenTheDomain(t *testing.T) {
 		told := in.CallAs(stranger, http.MethodGet, "/stats/deliverability", nil, nil)
 		if !strings.Contains(string(told.Raw), "claimed.test") || strings.Contains(string(told.Raw), `"messages":100`) {
 			t.Errorf("before the proof: %s", told.Raw)
+		}
+	})
+}
+
+func TestASubdomainIsToldThePolicyThatItsOrganisationHasForIt(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := in.Must(http.StatusCreated, http.MethodPost, "/domains", map[string]any{"domain": "news.shop.test"}).Text("id")
+		for _, c := range []struct{ name, record, want string }{
+			{"_dmarc.shop.test", "v=DMARC1; p=none; sp=reject", "reject"},
+			{"_dmarc.shop.test", "v=DMARC1; p=quarantine", "quarantine"},
+			{"_dmarc.news.shop.test", "v=DMARC1; p=none; sp=reject", "none"},
+		} {
+			published := httptest.NewRecorder()
+			in.Sandbox.Handler().ServeHTTP(published, httptest.NewRequestWithContext(t.Context(), http.MethodPut, "http://localhost/sandbox/dns",
+				strings.NewReader(fmt.Sprintf(`{"name":%q,"type":"TXT","values":[%q]}`, c.name, c.record))))
+			in.Clock.Advance(time.Minute)
+			in.Must(http.StatusOK, http.MethodPost, "/domains/"+id+"/verify", nil)
+			told := in.Must(http.StatusOK, http.MethodGet, "/stats/deliverability?domain_id="+id, nil)
+			if want := fmt.Sprintf(`"dmarc_policy":%q`, c.want); published.Code != http.StatusOK || !strings.Contains(string(told.Raw), want) {
+				t.Errorf("%s of %s: %d, no %s in %s", c.record, c.name, published.Code, want, told.Raw)
+			}
 		}
 	})
 }

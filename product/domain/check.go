@@ -34,6 +34,8 @@ type Check struct {
 	Status  CheckStatus `json:"status" example:"pass"`
 	Message string      `json:"message"`
 	Found   []string    `json:"found,omitempty"`
+	// Above tells that it was found at the organisation that the domain belongs to, and not at the domain itself.
+	Above bool `json:"above,omitempty"`
 }
 
 // fails tells that DNS has answered, and not as it should.
@@ -176,6 +178,7 @@ func (s *Service) checkDMARC(ctx context.Context, d Domain) Check {
 	}
 	above := s.checkDMARCAt(ctx, organisation)
 	if above.Status == CheckPass {
+		above.Above = true
 		above.Message = fmt.Sprintf("The policy of %s holds for this domain, too.", organisation)
 	}
 	return above
