@@ -243,7 +243,13 @@ func (x *exchange) log(log *slog.Logger, took time.Duration) {
 
 // loggedPath is how the log of the installation names the request. People are named in the paths of some routes by their addresses, and can
 // be forgotten everywhere but in a log.
-func (x *exchange) loggedPath() string { return addressInPath.ReplaceAllString(x.path(), "{address}") }
+func (x *exchange) loggedPath() string {
+	path := x.path()
+	if !strings.Contains(path, "@") {
+		return path
+	}
+	return addressInPath.ReplaceAllString(path, "{address}")
+}
 
 var addressInPath = regexp.MustCompile(`[^/]*@[^/]*`)
 
