@@ -136,6 +136,29 @@ func TestAKeyOfOneDomainPublishesNoMailFromAnother(t *testing.T) {
 	})
 }
 
+func TestAKeyOfOneDomainListensToNoMailOfOthers(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		narrow := h.Browse("POST", "/v1/api-keys", fields{"name": "narrow", "preset": "full_access", "domain_ids": []string{h.DomainID}}).Text("key")
+		wait := step("wait", "wait_for_event", fields{"event_name": "system:email.opened", "timeout": "1 day"})
+		for name, c := range map[string]struct {
+			definition fields
+			may        bool
+		}{
+			"a trigger":           {line(on("system:email.received"), step("end", "exit", nil)), false},
+			"a step":              {graph([]fields{on("go"), wait}, []fields{way("start wait")}), false},
+			"what is not of mail": {line(on("system:contact.created"), step("end", "exit", nil)), true},
+		} {
+			path := "/automations/" + h.must(201, "POST", "/automations", c.definition).Text("id") + "/publish"
+			answer := h.CallAs(narrow, "POST", path, nil, nil)
+			if c.may != (answer.Status == 200) || !c.may && answer.Text("error", "code") != "domain_not_allowed" {
+				t.Errorf("%s: %d %s", name, answer.Status, answer.Raw)
+			}
+			h.must(200, "POST", path, nil)
+		}
+	})
+}
+
 func TestStepsAndConnectionsAreChangedTogether(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {

@@ -31,6 +31,9 @@ func (s *Service) publish(tx *db.Tx, a *Automation, p publication) error {
 	if err != nil {
 		return err
 	}
+	if len(p.by.DomainIDs) > 0 && graph.HearsMail() {
+		return errHearsAll
+	}
 	if err := s.checkSenders(tx, p.by, graph.Mails()); err != nil {
 		return err
 	}
@@ -40,6 +43,9 @@ func (s *Service) publish(tx *db.Tx, a *Automation, p publication) error {
 		CreatedBy: author(p.by), CreatedAt: tx.Now()}
 	return insertVersion(tx, a.Workspace, v)
 }
+
+// errHearsAll keeps what happens to the mail of other domains from a key: its runs would tell of it, and steps could pass it on.
+var errHearsAll = api.ErrDomainNotAllowed.Saying("This API key is restricted to domains; it cannot publish an automation that hears of the mail of all.")
 
 // validate reads a definition and checks everything that it mentions, each mistake at its place.
 func (s *Service) validate(tx *db.Tx, ws space.ID, d flow.Definition) (*flow.Graph, error) {

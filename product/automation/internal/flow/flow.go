@@ -5,6 +5,8 @@ package flow
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
+	"strings"
 )
 
 // Limits of a definition.
@@ -143,6 +145,11 @@ func (g *Graph) Mails() []*Mail {
 		}
 	}
 	return found
+}
+
+// HearsMail tells whether a step begins or waits for what happens to mail, whichever domain it is of.
+func (g *Graph) HearsMail() bool {
+	return slices.ContainsFunc(g.order, func(n *Node) bool { return strings.HasPrefix(n.Config.EventName, SystemPrefix+"email.") })
 }
 
 // Next returns the key of the step that comes after this one; empty is the end. The branch is that of a split.
