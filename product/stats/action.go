@@ -63,19 +63,19 @@ func (d Domain) actions(now time.Time) []action {
 	add := func(code string, s severity, title, message string) {
 		actions = append(actions, action{Code: code, Severity: s, Title: title, Message: message, Domain: api.Ref(d.ID)})
 	}
-	if d.DKIM != pass {
+	if !d.stands(d.DKIM) {
 		add("publish_dkim", critical, "Publish the DKIM record of "+d.Name,
 			fmt.Sprintf("Receivers cannot check the signature of mail from %s (%s). Publish the DKIM record shown with the domain, then verify it.", d.Name, said(d.DKIM)))
 	}
-	if d.SPF != pass {
+	if !d.stands(d.SPF) {
 		add("publish_spf", critical, "Publish the SPF record of "+d.Name,
 			fmt.Sprintf("SPF of %s does not allow our servers (%s). Publish the SPF record shown with the domain, then verify it.", d.Name, said(d.SPF)))
 	}
-	if d.DMARC != pass {
+	if !d.stands(d.DMARC) {
 		add("publish_dmarc", warning, "Publish a DMARC record for "+d.Name,
 			fmt.Sprintf("Google and Yahoo want a DMARC record of whoever sends in bulk, and %s has none that counts (%s). Begin with the policy none.", d.Name, said(d.DMARC)))
 	}
-	if d.ReturnPath != pass {
+	if !d.stands(d.ReturnPath) {
 		add("fix_return_path", info, "Point the return path of "+d.Name+" to us",
 			fmt.Sprintf("Bounces of %s go to a name of ours, so SPF is not aligned. Publish the return-path record shown with the domain.", d.Name))
 	}

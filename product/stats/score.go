@@ -119,7 +119,17 @@ type tlsDigest struct {
 	FailureRate float64 `json:"failure_rate" example:"0"`
 }
 
-const pass = "pass"
+const (
+	pass = "pass"
+	// silent is what a look at DNS has shown that got no answer.
+	silent = "dns_error"
+)
+
+// stands tells whether a record of the domain counts as published. Name servers that do not answer say nothing about the records of a domain
+// that was proven, and its owner has nothing to publish.
+func (d Domain) stands(status string) bool {
+	return status == pass || status == silent && !d.VerifiedAt.IsZero()
+}
 
 // newDomainAuth also tells whether receivers see the sender's domain proven: by its signature, or by the return path (RFC 7489 §3.1).
 func newDomainAuth(d Domain) domainAuth {
@@ -130,7 +140,7 @@ func newDomainAuth(d Domain) domainAuth {
 	if r := d.Reports; r.TLS > 0 {
 		a.TLSReports = &tlsDigest{r.TLS, r.Sessions, r.Failed, rate(r.Failed, r.Sessions)}
 	}
-	if d.DKIM == pass || d.SPF == pass && d.ReturnPath == pass {
+	if d.stands(d.DKIM) || d.stands(d.SPF) && d.stands(d.ReturnPath) {
 		a.Alignment = pass
 	}
 	return a
@@ -143,7 +153,7 @@ func (d Domain) score() float64 {
 		status string
 		weight float64
 	}{{d.DKIM, 40}, {d.SPF, 30}, {d.DMARC, 20}, {d.ReturnPath, 10}} {
-		if record.status == pass {
+		if d.stands(record.status) {
 			points += record.weight
 		}
 	}

@@ -3,6 +3,8 @@ package stats_test
 import (
 	"context"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -66,6 +68,38 @@ func TestGoodMailIsGradedWell(t *testing.T) {
 		in.Clock.Advance(31 * 24 * time.Hour)
 		if got := codes(get(t, in, "/stats/deliverability")); got != "raise_dmarc_policy" {
 			t.Errorf("after a good month the actions are %q", got)
+		}
+	})
+}
+
+func TestSilentNameServersAreNoReasonToPublishAnything(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		const name = "shop.servfail.test"
+		look := func(id string) apptest.Answer {
+			in.Clock.Advance(time.Minute)
+			return in.Must(http.StatusOK, http.MethodPost, "/domains/"+id+"/verify", nil)
+		}
+		proven := in.Must(http.StatusCreated, http.MethodPost, "/domains", fields{"domain": name}).Text("id")
+		unproven := in.Must(http.StatusCreated, http.MethodPost, "/domains", fields{"domain": "news." + name}).Text("id")
+		if err := in.Sandbox.Publish(t.Context(), name); err != nil {
+			t.Fatal(err)
+		}
+		records, _ := look(proven).Body["records"].([]any)
+		for _, item := range records {
+			published, _ := item.(map[string]any)
+			path := fmt.Sprintf("http://localhost/sandbox/dns?name=%s", published["name"])
+			in.Sandbox.Handler().ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodDelete, path, nil))
+		}
+		if dkim := look(proven).Text("checks", "dkim", "status"); dkim != "dns_error" {
+			t.Fatalf("the signing key was looked up: %s", dkim)
+		}
+		if answer := get(t, in, "/stats/deliverability", "domain_id", proven); codes(answer) != "" || !strings.HasPrefix(components(answer), "authentication=100 ") {
+			t.Errorf("%s, and what to do is %q", components(answer), codes(answer))
+		}
+		look(unproven)
+		if got := codes(get(t, in, "/stats/deliverability", "domain_id", unproven)); got != "publish_dkim publish_spf publish_dmarc fix_return_path" {
+			t.Errorf("what to do about a domain that was never proven is %q", got)
 		}
 	})
 }
