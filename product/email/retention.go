@@ -46,7 +46,7 @@ func (s *Service) keeps(name plan.Name) (span time.Duration, ends bool) {
 	if err != nil || p.Limits.LogRetentionDays == nil {
 		return 0, false
 	}
-	return time.Duration(*p.Limits.LogRetentionDays) * 24 * time.Hour, true
+	return plan.Days(*p.Limits.LogRetentionDays), true
 }
 
 // sweepContents goes on with a workspace and tells whether there is more to do. Emails that are still to be sent are come back to.

@@ -119,5 +119,5 @@ func (s *Service) keeps(name plan.Name) (span time.Duration, ends bool) {
 	if err != nil || p.Limits.ReceivedRetentionDays == nil {
 		return 0, false
 	}
-	return time.Duration(*p.Limits.ReceivedRetentionDays) * 24 * time.Hour, true
+	return plan.Days(*p.Limits.ReceivedRetentionDays), true
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"postrider/app"
 	"postrider/app/apptest"
 	"postrider/platform/api"
 	"postrider/product/apikey"
@@ -73,6 +74,30 @@ func TestTimeFiltersIncludeTheirStartAndNotTheirEnd(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Who wants the log for good writes as many days as come to mind.
+func TestALogThatIsKeptForManyDaysIsShown(t *testing.T) {
+	t.Parallel()
+	for _, days := range []int64{36_500, 999_999} {
+		t.Run(fmt.Sprint(days, " days"), func(t *testing.T) {
+			t.Parallel()
+			apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+				in.Must(http.StatusOK, http.MethodGet, "/emails", nil)
+				settle(t, in)
+				workers := in.App.Logs.Workers()
+				in.Finish(workers[0].Step)
+				if found := list(t, in, "kind=api_request"); len(found) != 1 {
+					t.Errorf("%d entries are shown, want 1", len(found))
+				}
+			}, func(s *app.Settings) {
+				s.Plans = plan.Shipped()
+				kept := s.Plans[plan.Unlimited]
+				kept.Limits.LogRetentionDays = &days
+				s.Plans[plan.Unlimited] = kept
+			})
+		})
+	}
 }
 
 func TestCountsAreGrouped(t *testing.T) {

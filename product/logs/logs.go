@@ -152,5 +152,5 @@ func (s *Service) retention(name plan.Name) time.Duration {
 	if err != nil || p.Limits.LogRetentionDays == nil {
 		return longestKept
 	}
-	return time.Duration(*p.Limits.LogRetentionDays) * 24 * time.Hour
+	return plan.Days(*p.Limits.LogRetentionDays)
 }

@@ -38,6 +38,13 @@ type Limits struct {
 	ScheduledDaysAhead    int64  `json:"scheduled_days_ahead" example:"30"`
 }
 
+// mostDays is as good as for good. Ids tell no time before 1970, and a longer span than three centuries would turn round: everything would be
+// older than it.
+const mostDays = 50 * 365
+
+// Days returns how long a limit in days lasts.
+func Days(limit int64) time.Duration { return time.Duration(min(limit, mostDays)) * 24 * time.Hour }
+
 // Rate is how fast a plan may make requests of one kind.
 type Rate struct {
 	PerSecond int `json:"per_sec" toml:"per_sec" example:"50"`

@@ -191,5 +191,5 @@ func (s *Service) retention(name plan.Name) time.Duration {
 	if err != nil || p.Limits.LogRetentionDays == nil {
 		return longestKept
 	}
-	return min(longestKept, time.Duration(*p.Limits.LogRetentionDays)*24*time.Hour)
+	return min(longestKept, plan.Days(*p.Limits.LogRetentionDays))
 }
