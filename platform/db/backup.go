@@ -3,7 +3,9 @@ package db
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 )
 
 var errNoBackup = errors.New("PostgreSQL is backed up with its own tools, such as pg_dump")
@@ -19,14 +21,32 @@ func (d *DB) Backup(ctx context.Context, path string) error {
 		return classOf(err)
 	}
 	defer conn.Close()
+	if _, err := os.Lstat(path); err == nil {
+		return &fs.PathError{Op: "backup", Path: path, Err: fs.ErrExist}
+	}
 	// SQLite would make a file that everybody on the machine can read. It takes one that is there and empty.
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".part-*") // 0600
 	if err != nil {
 		return err
 	}
-	file.Close()
-	if _, err = conn.ExecContext(ctx, "VACUUM INTO ?", path); err != nil {
-		os.Remove(path)
+	defer part.Close()
+	if _, err := conn.ExecContext(ctx, "VACUUM INTO ?", part.Name()); err != nil {
+		return errors.Join(classOf(err), os.Remove(part.Name()))
 	}
-	return classOf(err)
+	if err := part.Sync(); err != nil {
+		return errors.Join(err, os.Remove(part.Name()))
+	}
+	return appear(part.Name(), path)
+}
+
+// appear gives a file that is whole its name, for good.
+func appear(part, path string) error {
+	if err := os.Rename(part, path); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(dir.Sync(), dir.Close())
 }

@@ -1,6 +1,7 @@
 package db_test
 
 import (
+	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -36,6 +37,14 @@ func TestABackupIsForItsOwnerAndReplacesNothing(t *testing.T) {
 	}
 	if err := d.Backup(t.Context(), filepath.Join(t.TempDir(), "missing", "copy.db")); !os.IsNotExist(err) {
 		t.Errorf("into no directory: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := d.Backup(ended, filepath.Join(filepath.Dir(path), "cut.db")); err == nil {
+		t.Error("a backup that was cut short succeeded")
+	}
+	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*")); err != nil || len(left) != 1 {
+		t.Errorf("what lies there is %v, %v", left, err)
 	}
 }
 

@@ -244,3 +244,16 @@ func TestTroubleOfTheDatabaseDoesNotMakeASegmentOfNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestASpanOfCenturiesHoldsEverybody(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h *house) {
+		h.contact("ann@example.net", nil)
+		for operator, want := range map[string]string{"within_last": "1", "not_within_last": "0"} {
+			made := h.must(201, "POST", "/segments", fields{"name": operator, "filter": rule("created_at", operator, "20000 weeks")})
+			if got := made.Text("contact_count"); got != want {
+				t.Errorf("%s: %s people, want %s", operator, got, want)
+			}
+		}
+	})
+}

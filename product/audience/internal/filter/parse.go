@@ -245,6 +245,9 @@ func ofList(r *rule, what string) string {
 
 var spanForm = regexp.MustCompile(`^(\d{1,5}) (hour|day|week)s?$`)
 
+// mostHours are a century, before which nothing happened. A span of more than three would turn round.
+const mostHours = 100 * 365 * 24
+
 // readMoment reads a time, or how long ago something may be.
 func readMoment(r *rule, raw json.RawMessage) string {
 	var text string
@@ -257,7 +260,8 @@ func readMoment(r *rule, raw json.RawMessage) string {
 			return `Must be a number of hours, days or weeks, such as "30 days".`
 		}
 		count, _ := strconv.Atoi(found[1]) // the form has digits only
-		r.span = time.Duration(count) * map[string]time.Duration{"hour": time.Hour, "day": 24 * time.Hour, "week": 7 * 24 * time.Hour}[found[2]]
+		hours := count * map[string]int{"hour": 1, "day": 24, "week": 7 * 24}[found[2]]
+		r.span = time.Duration(min(hours, mostHours)) * time.Hour
 		return ""
 	}
 	at, err := time.Parse(time.RFC3339, text)
