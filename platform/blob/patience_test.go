@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,6 +72,32 @@ func TestAnUploadThatStandsStillIsGivenUp(t *testing.T) {
 		begun := time.Now()
 		if _, err := store.Put(t.Context(), strings.NewReader("content"), 10); err == nil || time.Since(begun) > 10*time.Minute {
 			t.Errorf("%v after %s", err, time.Since(begun))
+		}
+	})
+}
+
+// What is removed a minute after it was found old may have been put again.
+func TestARemovalThatIsLateIsGivenUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var removals atomic.Int64
+		store := service(func(conn net.Conn) {
+			request, err := http.ReadRequest(bufio.NewReader(conn))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if request.Method == http.MethodHead {
+				io.WriteString(conn, "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\nLast-Modified: Sun, 15 Nov 2026 12:00:00 GMT\r\nETag: \"a\"\r\n\r\n")
+				return
+			}
+			removals.Add(1)
+			silence(conn)
+		}).store(t)
+		begun := time.Now()
+		gone, err := store.DeleteUntouched(t.Context(), blob.Ref(strings.Repeat("a", 64)), time.Date(2026, 11, 16, 0, 0, 0, 0, time.UTC))
+		if gone || err == nil || removals.Load() == 0 || time.Since(begun) > 5*time.Second {
+			t.Errorf("%v %v after %d tries in %s", gone, err, removals.Load(), time.Since(begun))
 		}
 	})
 }

@@ -105,7 +105,8 @@ func (s *S3) Delete(ctx context.Context, ref Ref) error {
 }
 
 // DeleteUntouched removes the object of a blob if its date is old enough. S3 cannot do both in one step: content that is
-// put again between the look and the removal, a few milliseconds, is lost.
+// put again between the look and the removal, a few milliseconds, is lost. A removal that hangs is given up, and not tried again by the
+// library: by then the content may be that of another message.
 func (s *S3) DeleteUntouched(ctx context.Context, ref Ref, since time.Time) (bool, error) {
 	if _, err := ParseRef(string(ref)); err != nil {
 		return false, nil
@@ -120,8 +121,16 @@ func (s *S3) DeleteUntouched(ctx context.Context, ref Ref, since time.Time) (boo
 	if !stat.LastModified.Before(since) {
 		return false, nil
 	}
-	return true, s.Delete(ctx, ref)
+	soon, cancel := context.WithTimeout(ctx, removeWithin)
+	defer cancel()
+	if err := s.Delete(soon, ref); err != nil {
+		return false, err
+	}
+	return true, nil
 }
+
+// removeWithin is what a bucket that is well needs to remove an object.
+const removeWithin = 2 * time.Second
 
 // List asks for the objects page by page.
 func (s *S3) List(ctx context.Context, before time.Time, visit func(Info, time.Time) error) error {
