@@ -90,6 +90,8 @@ func (v *visit) percent(share float64) string {
 		digits = 0
 	case math.Abs(share) < 0.01:
 		digits = 2
+	case share > 0.999 && share < 1: // nearly all are not all
+		share = 0.999
 	}
 	return v.printer().Sprintf("%.*f", digits, share*100) + "%"
 }

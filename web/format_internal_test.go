@@ -38,7 +38,7 @@ func TestNumbersAreWrittenForPeople(t *testing.T) {
 	t.Parallel()
 	v := looking("/", "UTC", time.Unix(0, 0))
 	for _, written := range [][2]string{
-		{v.percent(0), "0%"}, {v.percent(1), "100%"}, {v.percent(0.5), "50.0%"}, {v.percent(0.0012), "0.12%"}, {v.percent(0.0123), "1.2%"},
+		{v.percent(0), "0%"}, {v.percent(1), "100%"}, {v.percent(0.5), "50.0%"}, {v.percent(0.0012), "0.12%"}, {v.percent(0.0123), "1.2%"}, {v.percent(0.9994), "99.9%"}, {v.percent(0.9996), "99.9%"},
 		{v.plural(0, "day", "days"), "0 days"}, {v.plural(1, "day", "days"), "1 day"}, {v.plural(1200, "day", "days"), "1,200 days"},
 		{duration(999 * time.Millisecond), "999 ms"}, {duration(1500 * time.Millisecond), "1.5 s"}, {duration(59 * time.Second), "59 s"},
 		{duration(61 * time.Minute), "1 h 1 min"},

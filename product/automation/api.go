@@ -65,9 +65,9 @@ func (s *Service) runRoutes() []api.Route {
 			Summary: "Go through all steps at once without touching anything, and see what would happen.", Handler: api.Handle(s.handleTest)},
 		{Method: http.MethodGet, Path: "/automations/{id}/runs", Scope: read, Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
 			Summary: "List the runs of an automation, newest first.", Handler: api.Handle(s.handleRuns)},
-		{Method: http.MethodGet, Path: "/automations/{id}/runs/{runId}", Scope: read, Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound},
+		{Method: http.MethodGet, Path: "/automations/{id}/runs/{runId}", Scope: read, Bucket: api.BucketRead, Errors: []*api.Error{api.ErrNotFound, api.ErrDomainNotAllowed},
 			Summary: "Get a run with its steps.", Handler: api.Handle(s.handleReadRun)},
-		{Method: http.MethodPost, Path: "/automations/{id}/stop", Scope: manage, Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound, api.ErrInvalidState},
+		{Method: http.MethodPost, Path: "/automations/{id}/stop", Scope: manage, Bucket: api.BucketWrite, Errors: []*api.Error{api.ErrNotFound, api.ErrInvalidState, api.ErrDomainNotAllowed},
 			Summary: "Cancel a run; without one, cancel all runs and disable the automation.", Handler: api.Handle(s.handleStop)},
 	}
 }

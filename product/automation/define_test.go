@@ -159,6 +159,35 @@ func TestAKeyOfOneDomainListensToNoMailOfOthers(t *testing.T) {
 	})
 }
 
+func TestAKeyOfOneDomainReadsNoMailOfOthersInRuns(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		other := h.VerifiedDomain(h.Workspace, "other.test")
+		narrow := h.Browse("POST", "/v1/api-keys", fields{"name": "narrow", "preset": "full_access", "domain_ids": []string{other}}).Text("key")
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net"})
+		begun := h.enabled(line(on("system:email.received"), step("pause", "delay", fields{"duration": "1 hour"})))
+		wait := step("wait", "wait_for_event", fields{"event_name": "system:email.received", "timeout": "3 days"})
+		waiting := h.enabled(graph([]fields{on("asked"), wait}, []fields{way("start wait")}))
+		h.send("asked", "ann@example.net", fields{"order": "4711"})
+		h.work()
+		h.come("secret")
+		h.work()
+		for _, id := range []string{begun, waiting} {
+			list := h.CallAs(narrow, "GET", "/automations/"+id+"/runs", nil, nil)
+			if list.Text("total") != "1" || strings.Contains(string(list.Raw), "secret") {
+				t.Errorf("%s", list.Raw)
+			}
+			run := "/automations/" + id + "/runs/" + h.runs(id)[0]
+			if whole := h.must(200, "GET", run, nil); !strings.Contains(string(whole.Raw), "secret") {
+				t.Errorf("nothing is secret in %s", whole.Raw)
+			}
+			if got := h.CallAs(narrow, "GET", run, nil, nil); got.Text("error", "code") != "domain_not_allowed" {
+				t.Errorf("%d %s", got.Status, got.Raw)
+			}
+		}
+	})
+}
+
 func TestStepsAndConnectionsAreChangedTogether(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, h house) {

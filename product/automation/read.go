@@ -196,10 +196,20 @@ func (s *Service) runs(ctx context.Context, caller api.Caller, id string, q runQ
 			w.and("started_at < %s", until)
 		}
 		found, err := runTable.page(tx, w, q.PageQuery)
-		page = mapPage(found, newRunRow)
+		page = mapPage(found, rowFor(caller))
 		return err
 	})
 	return page, err
+}
+
+// rowFor shows runs to a caller. A key of some domains is not told what happened to mail, which may be that of others.
+func rowFor(caller api.Caller) func(Run) RunRow {
+	return func(r Run) RunRow {
+		if len(caller.DomainIDs) > 0 && flow.IsOfMail(r.Cause.EventName) {
+			r.Payload = nil
+		}
+		return newRunRow(r)
+	}
 }
 
 // readRun shows a run with its steps.
@@ -216,5 +226,8 @@ func (s *Service) readRun(tx *db.Tx, caller api.Caller, automation ID, id string
 		return newRunRecord(r, steps, nil), nil
 	}
 	graph, err := s.graph(tx, r.Automation, r.Version)
+	if err == nil && len(caller.DomainIDs) > 0 && graph.HearsMail() {
+		err = errHearsAll.Saying("This API key is restricted to domains; this run tells of the mail of all.")
+	}
 	return newRunRecord(r, steps, graph), err
 }

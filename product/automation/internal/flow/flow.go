@@ -149,8 +149,11 @@ func (g *Graph) Mails() []*Mail {
 
 // HearsMail tells whether a step begins or waits for what happens to mail, whichever domain it is of.
 func (g *Graph) HearsMail() bool {
-	return slices.ContainsFunc(g.order, func(n *Node) bool { return strings.HasPrefix(n.Config.EventName, SystemPrefix+"email.") })
+	return slices.ContainsFunc(g.order, func(n *Node) bool { return IsOfMail(n.Config.EventName) })
 }
+
+// IsOfMail tells whether an event says what happened to mail.
+func IsOfMail(event string) bool { return strings.HasPrefix(event, SystemPrefix+"email.") }
 
 // Next returns the key of the step that comes after this one; empty is the end. The branch is that of a split.
 func (n *Node) Next(way Way, branch string) string { return n.next[exit{way, branch}] }
