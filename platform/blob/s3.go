@@ -20,6 +20,8 @@ const (
 	s3Tries = 3
 	// s3IdleConnections covers the workers of one node that read bodies at the same time.
 	s3IdleConnections = 64
+	// removeWithin is what a bucket that is well needs to remove an object.
+	removeWithin = 2 * time.Second
 )
 
 // S3 keeps blobs as objects of one bucket, at any service that speaks S3.
@@ -128,9 +130,6 @@ func (s *S3) DeleteUntouched(ctx context.Context, ref Ref, since time.Time) (boo
 	}
 	return true, nil
 }
-
-// removeWithin is what a bucket that is well needs to remove an object.
-const removeWithin = 2 * time.Second
 
 // List asks for the objects page by page.
 func (s *S3) List(ctx context.Context, before time.Time, visit func(Info, time.Time) error) error {

@@ -227,7 +227,7 @@ func (s *Service) readRun(tx *db.Tx, caller api.Caller, automation ID, id string
 	}
 	graph, err := s.graph(tx, r.Automation, r.Version)
 	if err == nil && len(caller.DomainIDs) > 0 && graph.HearsMail() {
-		err = errHearsAll.Saying("This API key is restricted to domains; this run tells of the mail of all.")
+		err = api.ErrDomainNotAllowed.Saying("This API key is restricted to domains; this run tells of the mail of all.")
 	}
 	return newRunRecord(r, steps, graph), err
 }

@@ -59,7 +59,7 @@ func TestDomainGoesFromPendingToVerifiedToBrokenByItself(t *testing.T) {
 		if answer := get(t, in, id); answer.Text("status") != "verified" || answer.Text("next_check_at") == "" {
 			t.Fatalf("published: %s", answer.Raw)
 		}
-		publish(t, in, "shop.test", "TXT")
+		in.Publish("shop.test", "TXT")
 		for range 16 {
 			in.Clock.Advance(3 * time.Hour)
 			recheck(t, in)
@@ -190,13 +190,13 @@ func TestPolicyThatExistsIsMergedNotReplaced(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	id := registered(t, in, "shop.test")
-	publish(t, in, "shop.test", "TXT", "v=spf1 ip4:192.0.2.1 include:_spf.other.test -all")
-	publish(t, in, "_spf.other.test", "TXT", "v=spf1 ip4:192.0.2.2 -all")
+	in.Publish("shop.test", "TXT", "v=spf1 ip4:192.0.2.1 include:_spf.other.test -all")
+	in.Publish("_spf.other.test", "TXT", "v=spf1 ip4:192.0.2.2 -all")
 	want := "v=spf1 include:spf.mail.postrider.test ip4:192.0.2.1 include:_spf.other.test -all"
 	if r := recordOf(verify(t, in, id), "spf"); r["value"] != want || !strings.Contains(fmt.Sprint(r["message"]), "yours with it added") {
 		t.Fatalf("%v", r)
 	}
-	publish(t, in, "shop.test", "TXT", want)
+	in.Publish("shop.test", "TXT", want)
 	if r := recordOf(verify(t, in, id), "spf"); r["status"] != "verified" || r["value"] != want {
 		t.Fatalf("%v", r)
 	}
@@ -206,8 +206,8 @@ func TestPolicyMayIncludeUsThroughAnother(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	id := registered(t, in, "shop.test")
-	publish(t, in, "shop.test", "TXT", "v=spf1 include:_spf.shop.test -all")
-	publish(t, in, "_spf.shop.test", "TXT", "v=spf1 include:spf.mail.postrider.test -all")
+	in.Publish("shop.test", "TXT", "v=spf1 include:_spf.shop.test -all")
+	in.Publish("_spf.shop.test", "TXT", "v=spf1 include:spf.mail.postrider.test -all")
 	if got := verify(t, in, id).Text("checks", "spf", "status"); got != "pass" {
 		t.Fatalf("spf %s", got)
 	}
@@ -217,7 +217,7 @@ func TestPolicyWithTooManyLookupsIsNoGood(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	id := registered(t, in, "shop.test")
-	publish(t, in, "shop.test", "TXT", "v=spf1 include:spf.mail.postrider.test"+strings.Repeat(" mx", 10)+" -all")
+	in.Publish("shop.test", "TXT", "v=spf1 include:spf.mail.postrider.test"+strings.Repeat(" mx", 10)+" -all")
 	if got := verify(t, in, id).Text("checks", "spf", "status"); got != "too_many_lookups" {
 		t.Fatalf("spf %s", got)
 	}
@@ -290,7 +290,7 @@ func TestSecondSignatureIsMadeWhileItsRecordIsThere(t *testing.T) {
 	if len(by) != 2 || by[0][0] != 's' || by[1][0] != 'e' {
 		t.Fatalf("signed by %v", by)
 	}
-	publish(t, in, by[1]+"._domainkey."+apptest.Domain, "TXT")
+	in.Publish(by[1]+"._domainkey."+apptest.Domain, "TXT")
 	verify(t, in, in.DomainID)
 	if again := signed(t, in, "a2@example.net"); len(again) != 1 || again[0] != by[0] {
 		t.Fatalf("signed by %v", again)

@@ -1,12 +1,9 @@
 package domain_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"testing"
 
 	"postrider/app/apptest"
@@ -40,34 +37,6 @@ func verify(t *testing.T, in *apptest.Installation, id string) apptest.Answer {
 		t.Fatalf("verify: %d %s", answer.Status, answer.Raw)
 	}
 	return answer
-}
-
-// publish sets the records of a name; none at all says that there is no such record.
-func publish(t *testing.T, in *apptest.Installation, name, kind string, values ...string) {
-	t.Helper()
-	if values == nil {
-		values = []string{}
-	}
-	door(t, in, http.MethodPut, "/sandbox/dns", fields{"name": name, "type": kind, "values": values})
-}
-
-// withdraw forgets everything that was published at a name.
-func withdraw(t *testing.T, in *apptest.Installation, name string) {
-	t.Helper()
-	door(t, in, http.MethodDelete, "/sandbox/dns?name="+name, nil)
-}
-
-func door(t *testing.T, in *apptest.Installation, method, path string, body fields) {
-	t.Helper()
-	raw, err := json.Marshal(body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorder := httptest.NewRecorder()
-	in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(method, "http://localhost"+path, bytes.NewReader(raw)))
-	if recorder.Code != http.StatusOK {
-		t.Fatalf("%s %s: %d %s", method, path, recorder.Code, recorder.Body)
-	}
 }
 
 // publishAll publishes every record a domain asks for.

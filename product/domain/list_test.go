@@ -17,7 +17,7 @@ func TestDomainsAreListedByFilterAndPage(t *testing.T) {
 		for _, name := range []string{"one.test", "two-shop.test", "three-shop.test"} {
 			registered(t, in, name)
 		}
-		publish(t, in, "one.test", "TXT", include)
+		in.Publish("one.test", "TXT", include)
 		one := in.Call(http.MethodGet, "/domains?search=one", nil)
 		data, _ := one.Body["data"].([]any)
 		record, _ := data[0].(map[string]any)

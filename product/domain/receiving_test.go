@@ -26,7 +26,7 @@ func receiver(t *testing.T, in *apptest.Installation, name string) string {
 // lapse takes the policy of the verified domain away for so long that it counts as broken.
 func lapse(t *testing.T, in *apptest.Installation) {
 	t.Helper()
-	publish(t, in, apptest.Domain, "TXT")
+	in.Publish(apptest.Domain, "TXT")
 	for range 4 {
 		verify(t, in, in.DomainID)
 		in.Clock.Advance(9 * time.Hour)
@@ -67,7 +67,7 @@ func TestADomainThatReceivesGoesOnThroughABadHour(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
 		in.Receiving()
 		path := "/domains/" + in.DomainID
-		publish(t, in, apptest.Domain, "MX", "10 mx.elsewhere.test")
+		in.Publish(apptest.Domain, "MX", "10 mx.elsewhere.test")
 
 		refused(t, in.Call(http.MethodPost, path+"/receiving", fields{"enabled": true}), http.StatusConflict, "inbound_receiver_unhealthy")
 		refused(t, in.Call(http.MethodPatch, path, fields{"capabilities": fields{"receiving": "enabled"}}), http.StatusConflict, "inbound_receiver_unhealthy")

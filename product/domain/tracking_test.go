@@ -24,7 +24,7 @@ func TestOnlyTheTrackingHostOfAVerifiedDomainIsOurs(t *testing.T) {
 func TestATrackingHostThatLeadsElsewhereIsNotOurs(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
-		publish(t, in, "track."+apptest.Domain, "CNAME", "elsewhere.test")
+		in.Publish("track."+apptest.Domain, "CNAME", "elsewhere.test")
 		verify(t, in, in.DomainID)
 		if got, err := in.App.Domains.TracksAt(t.Context(), "track."+apptest.Domain); err != nil || got {
 			t.Errorf("%v %v", got, err)
@@ -41,14 +41,14 @@ func TestATrackingHostIsOursWhileItsNameServersAreSilent(t *testing.T) {
 		if answer := verify(t, in, id); answer.Text("checks", "tracking", "status") != "pass" {
 			t.Fatalf("%s", answer.Raw)
 		}
-		withdraw(t, in, "track."+name)
+		in.Withdraw("track." + name)
 		if answer := verify(t, in, id); answer.Text("checks", "tracking", "status") != "dns_error" {
 			t.Fatalf("%s", answer.Raw)
 		}
 		if got, err := in.App.Domains.TracksAt(t.Context(), "track."+name); err != nil || !got {
 			t.Errorf("%v %v", got, err)
 		}
-		publish(t, in, "track."+name, "CNAME", "elsewhere.test")
+		in.Publish("track."+name, "CNAME", "elsewhere.test")
 		verify(t, in, id)
 		if got, err := in.App.Domains.TracksAt(t.Context(), "track."+name); err != nil || got {
 			t.Errorf("led elsewhere: %v %v", got, err)

@@ -74,11 +74,11 @@ func TestOnlySPFAndDKIMAreNeeded(t *testing.T) {
 	in := apptest.New(t, "sqlite")
 	id := registered(t, in, "shop.test")
 	dkim := recordOf(in.Call(http.MethodGet, "/domains/"+id, nil), "dkim")
-	publish(t, in, "shop.test", "TXT", include)
+	in.Publish("shop.test", "TXT", include)
 	if got := verify(t, in, id).Text("status"); got != "partially_verified" {
 		t.Errorf("with SPF alone: %s", got)
 	}
-	publish(t, in, fmt.Sprint(dkim["name"]), "TXT", fmt.Sprint(dkim["value"]))
+	in.Publish(fmt.Sprint(dkim["name"]), "TXT", fmt.Sprint(dkim["value"]))
 	answer := verify(t, in, id)
 	if answer.Text("status") != "verified" || answer.Text("checks", "dmarc", "status") != "missing" {
 		t.Errorf("%s", answer.Raw)
@@ -93,7 +93,7 @@ func TestTheOrganisationSpeaksForADomainWithoutDMARC(t *testing.T) {
 		{"_dmarc.shop.test", "v=DMARC1; p=reject", "pass", "The policy of shop.test holds for this domain, too."},
 		{"_dmarc.mail.shop.test", "v=DMARC1; p=none", "pass", ""},
 	} {
-		publish(t, in, c.name, "TXT", c.record)
+		in.Publish(c.name, "TXT", c.record)
 		in.Clock.Advance(time.Minute)
 		answer := verify(t, in, id)
 		if answer.Text("checks", "dmarc", "status") != c.status || answer.Text("checks", "dmarc", "message") != c.message {
@@ -134,7 +134,7 @@ func TestEachWrongRecordIsToldApart(t *testing.T) {
 		{"mx", "pass", "shop.test", "MX", []string{"10 mx.elsewhere.test", "10 mx1.mail.postrider.test"}},
 		{"mx", "pass", "shop.test", "MX", []string{"10 mx1.mail.postrider.test", "10 mx.elsewhere.test"}},
 	} {
-		publish(t, in, c.name, c.kind, c.values...)
+		in.Publish(c.name, c.kind, c.values...)
 		in.Clock.Advance(time.Minute)
 		answer := verify(t, in, id)
 		if got := answer.Text("checks", c.check, "status"); got != c.status {
@@ -150,7 +150,7 @@ func TestWrongRecordShowsWhatWasFound(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	id := registered(t, in, "shop.test")
-	publish(t, in, "shop.test", "TXT", "v=spf1 -all", "unrelated")
+	in.Publish("shop.test", "TXT", "v=spf1 -all", "unrelated")
 	r := recordOf(verify(t, in, id), "spf")
 	if r["status"] != "failed" || fmt.Sprint(r["found"]) != "[v=spf1 -all]" || r["value"] != "v=spf1 include:spf.mail.postrider.test -all" {
 		t.Errorf("%v", r)
@@ -172,7 +172,7 @@ func TestSilentNameServersChangeNothing(t *testing.T) {
 		records, _ := answer.Body["records"].([]any)
 		for _, item := range records {
 			r, _ := item.(map[string]any)
-			withdraw(t, in, fmt.Sprint(r["name"]))
+			in.Withdraw(fmt.Sprint(r["name"]))
 		}
 		for range 4 {
 			answer = verify(t, in, id)
@@ -192,7 +192,7 @@ func TestSilentNameServersChangeNothing(t *testing.T) {
 func TestVerifiedDomainFallsOnlyAfterThreeFailedRoundsOverADay(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
-		publish(t, in, apptest.Domain, "TXT")
+		in.Publish(apptest.Domain, "TXT")
 		for round, wait := range []time.Duration{0, 8 * time.Hour, 8 * time.Hour, 7 * time.Hour} {
 			in.Clock.Advance(wait)
 			answer := verify(t, in, in.DomainID)
@@ -215,7 +215,7 @@ func TestVerifiedDomainFallsOnlyAfterThreeFailedRoundsOverADay(t *testing.T) {
 			t.Errorf("%s", sent.Raw)
 		}
 
-		publish(t, in, apptest.Domain, "TXT", include)
+		in.Publish(apptest.Domain, "TXT", include)
 		if got := verify(t, in, in.DomainID).Text("status"); got != "verified" {
 			t.Errorf("repaired: %s", got)
 		}
@@ -227,13 +227,13 @@ func TestTwoFailedRoundsAreForgottenAfterASuccess(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
 	for range 3 {
-		publish(t, in, apptest.Domain, "TXT")
+		in.Publish(apptest.Domain, "TXT")
 		verify(t, in, in.DomainID)
 		in.Clock.Advance(25 * time.Hour)
 		if answer := verify(t, in, in.DomainID); answer.Body["verified"] != true {
 			t.Fatalf("%s", answer.Raw)
 		}
-		publish(t, in, apptest.Domain, "TXT", include)
+		in.Publish(apptest.Domain, "TXT", include)
 		verify(t, in, in.DomainID)
 	}
 }

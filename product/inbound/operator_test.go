@@ -360,16 +360,12 @@ func TestAForeignServerIsPreferredOnlyIfItsNumberIsLower(t *testing.T) {
 	in := apptest.New(t, "sqlite")
 	in.Receiving()
 	for values, want := range map[string]string{
-		`"10 a.other.test","10 mx1.mail.postrider.test","10 z.other.test"`: "ready",
-		`"9 a.other.test","10 mx1.mail.postrider.test"`:                    "mx_not_preferred",
-		`"11 a.other.test","10 mx2.mail.postrider.test"`:                   "ready",
-		`"10 a.other.test"`: "mx_mismatch",
+		"10 a.other.test,10 mx1.mail.postrider.test,10 z.other.test": "ready",
+		"9 a.other.test,10 mx1.mail.postrider.test":                  "mx_not_preferred",
+		"11 a.other.test,10 mx2.mail.postrider.test":                 "ready",
+		"10 a.other.test": "mx_mismatch",
 	} {
-		recorder := httptest.NewRecorder()
-		in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodPut, "http://localhost/sandbox/dns", strings.NewReader(`{"name":"acme.test","type":"MX","values":[`+values+`]}`)))
-		if recorder.Code >= 300 {
-			t.Fatalf("%d %s", recorder.Code, recorder.Body)
-		}
+		in.Publish("acme.test", "MX", strings.Split(values, ",")...)
 		got := in.Call(http.MethodGet, "/emails/receiving/health", nil)
 		if row, _ := got.Body["domains"].([]any)[0].(map[string]any); row["status"] != want {
 			t.Errorf("%s: %s", values, got.Raw)

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"net/netip"
 	"strings"
 	"testing"
@@ -18,20 +17,6 @@ import (
 	"postrider/product/apikey"
 	"postrider/product/node"
 )
-
-// publish puts records into the name service of the sandbox.
-func publish(t *testing.T, in *apptest.Installation, name, kind string, values ...string) {
-	t.Helper()
-	body, err := json.Marshal(map[string]any{"name": name, "type": kind, "values": append([]string{}, values...)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	recorder := httptest.NewRecorder()
-	in.Sandbox.Handler().ServeHTTP(recorder, httptest.NewRequest(http.MethodPut, "http://localhost/sandbox/dns", strings.NewReader(string(body))))
-	if recorder.Code >= 300 {
-		t.Fatalf("publish %s: %d %s", name, recorder.Code, recorder.Body)
-	}
-}
 
 // run lets the node say that it is there and look at itself.
 func run(t *testing.T, in *apptest.Installation) {
@@ -74,11 +59,11 @@ func known(s *app.Settings) {
 func TestANodeTellsHowItsAddressesStand(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, in *apptest.Installation) {
-		publish(t, in, "10.113.0.203.in-addr.arpa", "PTR", "out.mail.postrider.test.")
-		publish(t, in, "out.mail.postrider.test", "A", "203.0.113.10")
-		publish(t, in, "spf.mail.postrider.test", "TXT", "v=spf1 ip4:203.0.113.10 -all")
-		publish(t, in, "10.113.0.203.list.test", "A", "127.0.0.2")
-		publish(t, in, "10.113.0.203.other.test", "A")
+		in.Publish("10.113.0.203.in-addr.arpa", "PTR", "out.mail.postrider.test.")
+		in.Publish("out.mail.postrider.test", "A", "203.0.113.10")
+		in.Publish("spf.mail.postrider.test", "TXT", "v=spf1 ip4:203.0.113.10 -all")
+		in.Publish("10.113.0.203.list.test", "A", "127.0.0.2")
+		in.Publish("10.113.0.203.other.test", "A")
 		run(t, in)
 		n := record(t, in, in.Key)
 		if got := fmt.Sprint(n["reverse_dns"], n["blocklists"], n["ip_addresses"], n["status"]); got != "map[ptr:out.mail.postrider.test status:pass] [list.test] [203.0.113.10]active" {
@@ -96,8 +81,8 @@ func TestANodeTellsHowItsAddressesStand(t *testing.T) {
 				t.Errorf("%s is not among %s", want, checks)
 			}
 		}
-		publish(t, in, "10.113.0.203.in-addr.arpa", "PTR", "dynamic.provider.test.")
-		publish(t, in, "10.113.0.203.list.test", "A")
+		in.Publish("10.113.0.203.in-addr.arpa", "PTR", "dynamic.provider.test.")
+		in.Publish("10.113.0.203.list.test", "A")
 		run(t, in)
 		n = record(t, in, in.Key)
 		if got := fmt.Sprint(n["reverse_dns"], n["blocklists"]); got != "map[ptr:dynamic.provider.test status:fail] []" {
@@ -109,7 +94,7 @@ func TestANodeTellsHowItsAddressesStand(t *testing.T) {
 func TestOnlyWhoMaySeeStatisticsSeesAddresses(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, in *apptest.Installation) {
-		publish(t, in, "10.113.0.203.list.test", "A", "127.0.0.2")
+		in.Publish("10.113.0.203.list.test", "A", "127.0.0.2")
 		run(t, in)
 		_, key, err := in.App.Keys.Create(context.Background(), apikey.NewKey{Workspace: in.Workspace, Name: "Sender", Preset: apikey.SendingAccess})
 		if err != nil {

@@ -52,7 +52,7 @@ func (s *Service) cancelRest(ctx context.Context, of leftover) error {
 			cancelled, err = cancelDeliveries(tx, of, cancelBatch)
 			return err
 		})
-		if err != nil || cancelled < cancelBatch {
+		if err != nil || cancelled == 0 {
 			return err
 		}
 	}

@@ -140,14 +140,15 @@ func markFailed(tx *db.Tx, id DeliveryID, attempts int, status DeliveryStatus, d
 	return err
 }
 
-// cancelDeliveries cancels up to limit of what waits for an endpoint.
+// cancelDeliveries cancels up to limit of what waits for an endpoint. What is delivered in this moment, as nobody locks an endpoint that is
+// deleted, stays so.
 func cancelDeliveries(tx *db.Tx, of leftover, limit int) (int64, error) {
 	return tx.Exec(`
 		UPDATE webhook_delivery SET status = 'cancelled', due_at = NULL, failed_at = $1
 		WHERE id IN (
 			SELECT id FROM webhook_delivery
 			WHERE {beside workspace_id} = $2 AND webhook_id = $3 AND due_at IS NOT NULL
-			LIMIT $4)`, tx.Now(), of.Workspace, of.Webhook, limit)
+			LIMIT $4) AND due_at IS NOT NULL`, tx.Now(), of.Workspace, of.Webhook, limit)
 }
 
 // markMoved writes where a delivery was posted to, if that is another address than when it was made.

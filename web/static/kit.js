@@ -13,8 +13,8 @@ async function read(url, signal) {
 function replace(page, id) {
   const old = document.getElementById(id), fresh = page.getElementById(id);
   if (!old || !fresh || old.contains(document.activeElement) && document.activeElement?.matches("input, textarea, select")) return;
-  const opened = old.querySelectorAll("details"); // by the reader, who goes on reading
-  fresh.querySelectorAll("details").forEach((one, at) => { if (opened[at]) one.open = opened[at].open; });
+  const opened = [...old.querySelectorAll("details[open]")].map((one) => one.textContent); // by the reader, who goes on reading
+  for (const one of fresh.querySelectorAll("details")) if (opened.includes(one.textContent)) one.open = true;
   if (old.innerHTML !== fresh.innerHTML) old.replaceWith(document.adoptNode(fresh));
 }
 
