@@ -56,7 +56,7 @@ const deepestExample = 6
 
 // examples builds whole values from the examples of fields.
 type examples struct {
-	// sparse leaves out what has no example, as a caller would.
+	// sparse leaves out what has no example, as a caller would, and what is given instead of another field, whose name is its tag "instead".
 	sparse bool
 }
 
@@ -111,7 +111,7 @@ func (e examples) object(t reflect.Type, depth int) any {
 	object := map[string]any{}
 	for _, field := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" || name == "-" || !field.IsExported() {
+		if name == "" || name == "-" || !field.IsExported() || e.sparse && field.Tag.Get("instead") != "" {
 			continue
 		}
 		if value, ok := exampleOf(field.Type, field.Tag.Get("example")); ok {

@@ -92,7 +92,7 @@ type createBody struct {
 	DomainIDs  api.Strings `json:"domain_ids" doc:"Restricts the key to these domains."`
 	DomainID   api.Strings `json:"domain_id"`
 	Networks   api.Strings `json:"ip_allowlist" doc:"At most 50 addresses or networks." example:"[\"198.51.100.0/24\"]"`
-	ExpiresAt  api.Time    `json:"expires_at"`
+	ExpiresAt  api.Time    `json:"expires_at" example:"2035-01-01T00:00:00Z"`
 }
 
 func (b createBody) newKey(caller api.Caller) (NewKey, error) {

@@ -38,7 +38,7 @@ type eventRecord struct {
 	Name          string            `json:"name" example:"user.signed_up"`
 	Description   api.Ref           `json:"description"`
 	Schema        map[string]string `json:"schema" example:"{\"plan\":\"string\",\"seats\":\"number\"}"`
-	SamplePayload map[string]any    `json:"sample_payload" example:"{\"plan\":\"pro\"}"`
+	SamplePayload map[string]any    `json:"sample_payload" example:"{\"plan\":\"pro\",\"seats\":3}"`
 	SendCount     int64             `json:"send_count" example:"42"`
 	LastSentAt    api.Time          `json:"last_sent_at"`
 	AutomationIDs []ID              `json:"automation_ids" example:"[\"0193a1f7-0000-7000-8000-000000000701\"]"`

@@ -13,7 +13,7 @@ import (
 type runBody struct {
 	ContactID string `json:"contact_id" doc:"Whom the run is about."`
 	Email     string `json:"email" doc:"Whom the run is about; made a contact if there is none." example:"ann@example.net"`
-	Payload   facts  `json:"payload" doc:"What steps see as event." example:"{\"plan\":\"pro\"}"`
+	Payload   facts  `json:"payload" doc:"What steps see as event." example:"{\"plan\":\"pro\",\"seats\":3}"`
 	Key       string `json:"idempotency_key" doc:"Makes a repeated request the same one."`
 }
 

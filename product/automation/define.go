@@ -25,7 +25,7 @@ type change struct {
 	Status      string                          `json:"status" doc:"enabled validates and publishes the draft at once." example:"disabled"`
 	Enabled     *bool                           `json:"enabled" doc:"Another way to say status."`
 	Triggers    api.Optional[[]triggerWish]     `json:"triggers" doc:"Instead of steps of type trigger."`
-	Steps       api.Optional[[]flow.Step]       `json:"steps" doc:"At most 150; steps and connections are changed together."`
+	Steps       api.Optional[[]flow.Step]       `json:"steps" doc:"At most 150; steps and connections are changed together." example:"[{\"key\":\"start\",\"type\":\"trigger\",\"config\":{\"event_name\":\"user.signed_up\"}},{\"key\":\"wait\",\"type\":\"delay\",\"config\":{\"duration\":\"3 days\"}}]"`
 	Connections api.Optional[[]flow.Connection] `json:"connections"`
 	Metadata    api.Optional[map[string]any]    `json:"metadata" example:"{}"`
 	Note        string                          `json:"note" doc:"A remark on the version, if one is published."`

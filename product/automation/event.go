@@ -49,7 +49,7 @@ type newEvent struct {
 type eventChange struct {
 	Description api.Optional[string]            `json:"description" example:"Somebody has signed up"`
 	Schema      api.Optional[map[string]string] `json:"schema" doc:"string, number, boolean or date by key; null means anything." example:"{\"plan\":\"string\",\"seats\":\"number\"}"`
-	Sample      api.Optional[map[string]any]    `json:"sample_payload" example:"{\"plan\":\"pro\"}"`
+	Sample      api.Optional[map[string]any]    `json:"sample_payload" example:"{\"plan\":\"pro\",\"seats\":3}"`
 }
 
 func (c eventChange) apply(wrong *api.Fields, e *Event) {

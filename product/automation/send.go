@@ -21,7 +21,7 @@ type sending struct {
 	Event      string   `json:"event" doc:"Name of the event." example:"user.signed_up"`
 	ContactID  string   `json:"contact_id" doc:"Whom the event is about."`
 	Email      string   `json:"email" doc:"Whom the event is about; made a contact if there is none." example:"ann@example.net"`
-	Payload    facts    `json:"payload" example:"{\"plan\":\"pro\"}"`
+	Payload    facts    `json:"payload" example:"{\"plan\":\"pro\",\"seats\":3}"`
 	OccurredAt api.Time `json:"occurred_at" doc:"When it happened; now if absent."`
 	Key        string   `json:"idempotency_key" doc:"Makes a repeated request the same one."`
 }

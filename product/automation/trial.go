@@ -20,7 +20,7 @@ type trialBody struct {
 	ContactID  string         `json:"contact_id" doc:"A contact to run with; it is not changed."`
 	Email      string         `json:"email" doc:"A contact to run with, or an address that is none." example:"ann@example.net"`
 	Contact    map[string]any `json:"contact" doc:"What variables say of a contact that is not stored. Conditions about it are not met."`
-	Payload    facts          `json:"payload" doc:"What steps see as event." example:"{\"plan\":\"pro\"}"`
+	Payload    facts          `json:"payload" doc:"What steps see as event." example:"{\"plan\":\"pro\",\"seats\":3}"`
 	Version    versionWish    `json:"version"`
 	SkipDelays *bool          `json:"skip_delays" doc:"False ends the test at the first wait." example:"true"`
 	DeliverTo  string         `json:"deliver_to" doc:"Where mail of the test goes; without it none is sent." example:"me@acme.test"`

@@ -149,7 +149,7 @@ type RunRow struct {
 	Contact     api.Ref        `json:"contact_id" example:"0193a1f5-0000-7000-8000-000000000301"`
 	Email       api.Ref        `json:"email" example:"ann@example.net"`
 	Trigger     cause          `json:"trigger"`
-	Payload     map[string]any `json:"payload" example:"{\"plan\":\"pro\"}"`
+	Payload     map[string]any `json:"payload" example:"{\"plan\":\"pro\",\"seats\":3}"`
 	CurrentStep api.Ref        `json:"current_step" example:"wait"`
 	ResumeAt    api.Time       `json:"resume_at"`
 	Error       *failure       `json:"error"`

@@ -57,7 +57,7 @@ type sendBody struct {
 	Subject          string            `json:"subject" example:"Welcome"`
 	HTML             string            `json:"html" example:"<p>Hi Ann</p>"`
 	Text             *string           `json:"text" doc:"Made from html if absent; an empty string switches that off." example:"Hi Ann"`
-	Template         *templateBody     `json:"template" doc:"A template instead of html and text."`
+	Template         *templateBody     `json:"template" doc:"A template instead of html and text." instead:"html"`
 	TemplateID       string            `json:"template_id" doc:"The same as template.id."`
 	Variables        template.Values   `json:"variables" doc:"The same as template.variables."`
 	Headers          map[string]string `json:"headers"`
@@ -179,7 +179,7 @@ func (s *Service) handleCancel(ctx context.Context, caller api.Caller, r idReque
 func (s *Service) handleReschedule(ctx context.Context, caller api.Caller, r struct {
 	idRequest
 	Body struct {
-		ScheduledAt      string `json:"scheduled_at" example:"2026-11-20T09:00:00Z"`
+		ScheduledAt      string `json:"scheduled_at" example:"in 2 hours"`
 		ScheduledAtCamel string `json:"scheduledAt"`
 	}
 }) (Record, error) {

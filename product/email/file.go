@@ -44,7 +44,7 @@ type fileBody struct {
 	ContentIDCamel   string      `json:"contentId"`
 	InlineContentID  string      `json:"inline_content_id"`
 	Disposition      string      `json:"disposition" example:"attachment"`
-	Path             string      `json:"path" doc:"Where to fetch the file, instead of content; https only, at most 10 MB." example:"https://acme.test/invoice.pdf"`
+	Path             string      `json:"path" doc:"Where to fetch the file, instead of content; https only, at most 10 MB." example:"https://acme.test/invoice.pdf" instead:"content"`
 	URL              string      `json:"url" doc:"The same as path."`
 }
 

@@ -53,7 +53,7 @@ type newEntry struct {
 	Email     string   `json:"email" doc:"The address, in any spelling." example:"gone@example.net"`
 	Reason    Reason   `json:"reason" doc:"bounce, complaint, unsubscribe, manual or invalid; manual if none is given." example:"manual"`
 	Note      string   `json:"note" doc:"A remark for people, at most 500 characters." example:"Asked by phone."`
-	ExpiresAt api.Time `json:"expires_at" doc:"When the address may be mailed again; null means never."`
+	ExpiresAt api.Time `json:"expires_at" doc:"When the address may be mailed again; null means never." example:"2035-01-01T00:00:00Z"`
 }
 
 // newEntries is a request to suppress many addresses.
@@ -61,7 +61,7 @@ type newEntries struct {
 	Emails    []string `json:"emails" doc:"1 to 1000 addresses." example:"[\"gone@example.net\",\"away@example.net\"]"`
 	Reason    Reason   `json:"reason" doc:"bounce, complaint, unsubscribe, manual or invalid; manual if none is given." example:"manual"`
 	Note      string   `json:"note" doc:"A remark for people, at most 500 characters." example:"Asked by phone."`
-	ExpiresAt api.Time `json:"expires_at" doc:"When the addresses may be mailed again; null means never."`
+	ExpiresAt api.Time `json:"expires_at" doc:"When the addresses may be mailed again; null means never." example:"2035-01-01T00:00:00Z"`
 }
 
 // story is what a caller says about addresses to suppress.
