@@ -94,10 +94,14 @@ func startOf(e *Email) time.Time {
 }
 
 func humanDuration(d time.Duration) string {
+	n, unit := d/time.Minute, "minute"
 	if d >= time.Hour && d%time.Hour == 0 {
-		return fmt.Sprintf("%d hours", d/time.Hour)
+		n, unit = d/time.Hour, "hour"
 	}
-	return fmt.Sprintf("%d minutes", d/time.Minute)
+	if n != 1 {
+		unit += "s"
+	}
+	return fmt.Sprintf("%d %s", n, unit)
 }
 
 // start moves a recipient to sending.
