@@ -16,18 +16,20 @@ import (
 // door is an address that people and programs come to, and where its listener and its real address are kept.
 type door struct {
 	flag, address string
+	// wished is an address that is taken instead if nobody has it.
+	wished string
 	listener      *net.Listener
 	shown         *string
 }
 
 func (s *server) doors() []door {
 	return []door{
-		{"--http", s.config.HTTP, &s.http, &s.ready.HTTP},
-		{"--https", s.config.HTTPS, &s.https, &s.ready.HTTPS},
-		{"--submission", s.config.Submission, &s.submission, &s.ready.Submission},
-		{"--submissions", s.config.Submissions, &s.submissions, &s.ready.Submissions},
-		{"--mx", s.config.MX, &s.mx, &s.ready.MX},
-		{"--admin", s.config.Admin, &s.admin, &s.ready.Admin},
+		{"--http", s.config.HTTP, "", &s.http, &s.ready.HTTP},
+		{"--https", s.config.HTTPS, "", &s.https, &s.ready.HTTPS},
+		{"--submission", s.config.Submission, s.config.WishedSubmission, &s.submission, &s.ready.Submission},
+		{"--submissions", s.config.Submissions, "", &s.submissions, &s.ready.Submissions},
+		{"--mx", s.config.MX, "", &s.mx, &s.ready.MX},
+		{"--admin", s.config.Admin, "", &s.admin, &s.ready.Admin},
 	}
 }
 
@@ -52,7 +54,7 @@ func (s *server) checkDoors() error {
 
 func (s *server) listen() error {
 	for _, door := range s.doors() {
-		listener, err := listen(door.address)
+		listener, err := door.listen()
 		if err != nil {
 			s.closeListeners()
 			return doorError(door.flag, door.address, err)
@@ -77,12 +79,17 @@ func (s *server) listen() error {
 	return nil
 }
 
-// listen opens a TCP address; the empty address opens none.
-func listen(address string) (net.Listener, error) {
-	if address == "" {
+// listen opens the TCP address of a door; the empty address opens none.
+func (d door) listen() (net.Listener, error) {
+	if d.address == "" {
 		return nil, nil
 	}
-	return net.Listen("tcp", address)
+	if d.wished != "" {
+		if listener, err := net.Listen("tcp", d.wished); err == nil {
+			return listener, nil
+		}
+	}
+	return net.Listen("tcp", d.address)
 }
 
 // doorError says which door could not be opened, and what to do about it.

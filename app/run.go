@@ -26,6 +26,8 @@ type Config struct {
 	// HTTP, HTTPS, Submission, Submissions, MX and Admin are addresses to listen on; port 0 picks a free one, empty opens none. Beside
 	// HTTPS the plain door only sends people there.
 	HTTP, HTTPS, Submission, Submissions, MX, Admin string
+	// WishedSubmission is listened on instead of Submission if no other program has it.
+	WishedSubmission string
 	// TLSCert and TLSKey are PEM files for all doors; without them ACME gets certificates, and without that one is self-signed.
 	TLSCert, TLSKey string
 	// ACME gets certificates by itself; nil gets none.

@@ -15,6 +15,9 @@ import (
 // devServiceDomain is the domain of the installation inside the sandbox.
 const devServiceDomain = "mail.postrider.test"
 
+// devSubmission is where mail from programs is taken unless the address is given or in use: what a program was told yesterday is right today.
+const devSubmission = "127.0.0.1:2587"
+
 type devCommand struct {
 	Data string `help:"Directory to keep everything in." default:"./postrider-data" type:"path"`
 	JSON bool   `name:"json" help:"Print addresses and keys as JSON instead of the greeting."`
@@ -24,10 +27,15 @@ type devCommand struct {
 // Run serves on this machine until it is told to stop.
 func (c devCommand) Run(ctx context.Context) error {
 	w := realWorld(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level(c.Verbose)})), c.ClockFile)
+	wished := ""
+	if c.Submission == "" {
+		wished = devSubmission
+	}
 	for _, address := range []*string{&c.Submission, &c.Submissions, &c.MX, &c.Admin} {
 		orLoopback(address)
 	}
 	config := c.listenFlags.config()
+	config.WishedSubmission = wished
 	config.Storage = app.Storage{Dir: c.Data}
 	config.Settings = app.Settings{
 		ServiceDomain: devServiceDomain,

@@ -54,7 +54,7 @@ func (f storageFlags) storage() app.Storage {
 type listenFlags struct {
 	HTTP        string `name:"http" help:"Address of the API and the dashboard." default:"127.0.0.1:8025" env:"POSTRIDER_HTTP"`
 	HTTPS       string `name:"https" help:"Address of the same with encryption; the plain address then only leads there. Certificates are got by themselves (see --acme-ca) unless --tls-cert names one." env:"POSTRIDER_HTTPS"`
-	Submission  string `help:"Address for mail from programs, with STARTTLS." env:"POSTRIDER_SUBMISSION"`
+	Submission  string `help:"Address for mail from programs, with STARTTLS; dev takes 127.0.0.1:2587 if nobody has it." env:"POSTRIDER_SUBMISSION"`
 	Submissions string `help:"Address for mail from programs, with implicit TLS." env:"POSTRIDER_SUBMISSIONS"`
 	MX          string `name:"mx" help:"Address for mail from other servers." env:"POSTRIDER_MX"`
 	Admin       string `help:"Address of health, metrics and profiles; not for the public." env:"POSTRIDER_ADMIN"`
