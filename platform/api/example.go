@@ -14,9 +14,8 @@ func exampleOf(t reflect.Type, text string) (any, bool) {
 		return nil, false
 	}
 	t = bare(t)
-	var value any
-	if _, ok := reflect.Zero(t).Interface().(Schemed); ok && json.Unmarshal([]byte(text), &value) == nil {
-		return value, true
+	if _, ok := reflect.Zero(t).Interface().(Schemed); ok && json.Valid([]byte(text)) {
+		return json.RawMessage(text), true
 	}
 	switch t.Kind() {
 	case reflect.Int, reflect.Int32, reflect.Int64, reflect.Float64:
@@ -26,8 +25,8 @@ func exampleOf(t reflect.Type, text string) (any, bool) {
 		value, err := strconv.ParseBool(text)
 		return value, err == nil
 	}
-	if strings.ContainsAny(text[:1], "[{") && json.Unmarshal([]byte(text), &value) == nil {
-		return value, true
+	if strings.ContainsAny(text[:1], "[{") && json.Valid([]byte(text)) {
+		return json.RawMessage(text), true // its fields keep their order
 	}
 	if t.Kind() == reflect.Slice && t.Elem().Kind() == reflect.String {
 		return []any{text}, true
@@ -108,19 +107,19 @@ func (e examples) of(t reflect.Type, depth int) any {
 }
 
 func (e examples) object(t reflect.Type, depth int) any {
-	object := map[string]any{}
+	object := newOrdered()
 	for _, field := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" || name == "-" || !field.IsExported() || e.sparse && field.Tag.Get("instead") != "" {
 			continue
 		}
 		if value, ok := exampleOf(field.Type, field.Tag.Get("example")); ok {
-			object[name] = value
+			object.set(name, value)
 			continue
 		}
 		value := e.of(field.Type, depth+1)
 		if says(value) || !e.sparse && options == "" {
-			object[name] = value
+			object.set(name, value)
 		}
 	}
 	return object
@@ -139,6 +138,8 @@ func says(value any) bool {
 		return v != 0
 	case map[string]any:
 		return len(v) > 0
+	case *ordered:
+		return len(v.names) > 0
 	case []any:
 		return len(v) > 0 && says(v[0])
 	}

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -70,7 +69,7 @@ func Document(info Info, routes []Route) []byte {
 			},
 		},
 	}
-	raw, err := json.MarshalIndent(document, "", "  ")
+	raw, err := plainJSON(document, "  ")
 	if err != nil {
 		panic(fmt.Sprintf("api: document: %v", err))
 	}

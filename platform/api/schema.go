@@ -169,7 +169,7 @@ func capital(s string) string {
 }
 
 func (s *schemas) object(t reflect.Type) schema {
-	properties, required := schema{}, []string{}
+	properties, required := newOrdered(), []string{}
 	for _, field := range reflect.VisibleFields(t) {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" || name == "-" || !field.IsExported() {
@@ -182,7 +182,7 @@ func (s *schemas) object(t reflect.Type) schema {
 		if example, ok := exampleOf(field.Type, field.Tag.Get("example")); ok {
 			property["examples"] = []any{example}
 		}
-		properties[name] = property
+		properties.set(name, property)
 		if options == "" && len(field.Index) == 1+embeddedByValue(t, field.Index) {
 			required = append(required, name)
 		}

@@ -34,8 +34,8 @@ type batchBody struct {
 // JSONSchema describes both forms.
 func (batchBody) JSONSchema() map[string]any {
 	list := map[string]any{"type": "array", "items": map[string]any{"$ref": "#/components/schemas/EmailSendBody"}}
-	example := map[string]any{"from": "Acme <hello@acme.test>", "to": []any{"ann@example.net"}, "subject": "Welcome", "html": "<p>Hi Ann</p>"}
-	return map[string]any{"examples": []any{[]any{example}}, "oneOf": []any{list, map[string]any{"type": "object", "properties": map[string]any{"emails": list,
+	example := json.RawMessage(`[{"from":"Acme <hello@acme.test>","to":["ann@example.net"],"subject":"Welcome","html":"<p>Hi Ann</p>"}]`)
+	return map[string]any{"examples": []any{example}, "oneOf": []any{list, map[string]any{"type": "object", "properties": map[string]any{"emails": list,
 		"idempotency_key": map[string]any{"type": "string", "description": "The same as the header."}}}}}
 }
 
