@@ -2,7 +2,6 @@ package web
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -119,16 +118,8 @@ func (v *visit) logFacts(e logRecord) []fact {
 
 // curlOf repeats a request on the command line. What was redacted has to be filled in again.
 func (v *visit) curlOf(e logDetail) string {
-	var command strings.Builder
-	fmt.Fprintf(&command, "curl -X %s %s \\\n  -H \"Authorization: Bearer $POSTRIDER_API_KEY\"", e.Method, shellQuoted(v.dashboard.config.BaseURL+"/v1"+e.Endpoint))
-	if body := bodyText(e.RequestBody); body != "" {
-		fmt.Fprintf(&command, " \\\n  -H \"Content-Type: application/json\" \\\n  -d %s", shellQuoted(body))
-	}
-	return command.String() + "\n"
+	return curl(e.Method, v.dashboard.config.BaseURL+"/v1"+e.Endpoint, true, bodyText(e.RequestBody)) + "\n"
 }
-
-// shellQuoted writes a text so that a shell takes it as it is.
-func shellQuoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 // headerLines writes headers for people, sorted by name.
 func headerLines(headers map[string]string) string {
