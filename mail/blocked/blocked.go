@@ -49,13 +49,16 @@ func Name(name string) (problem string) {
 
 // Text looks for files that stand in a text, as they did before there were attachments.
 func Text(text string) (problem string) {
-	_ = message.WalkText(strings.NewReader(text), func(name string, content io.Reader) error {
+	err := message.WalkText(strings.NewReader(text), func(name string, content io.Reader) error {
 		if problem == "" {
 			raw, _ := io.ReadAll(content) // a string can always be read
 			problem = File(name, raw)
 		}
 		return nil
 	})
+	if problem == "" && err != nil {
+		return "The name of a file in the text is too long."
+	}
 	return problem
 }
 

@@ -3,6 +3,7 @@ package blocked_test
 import (
 	"archive/zip"
 	"bytes"
+	"strings"
 	"testing"
 
 	"postrider/mail/blocked"
@@ -44,6 +45,8 @@ func TestFilesThatStandInATextAreFound(t *testing.T) {
 		"begin 644 x.txt\n#0V%T\n`\nend\n":                                 "",
 		"Hello\n\nbegin 644 x.exe\n#0V%T\n`\nend\nBye\n":                   "File type .exe is not allowed.",
 		"begin 644 x.txt\n$35J0``\n`\nend\n":                               "Programs are not allowed, whatever their name.",
+		"begin 644 " + strings.Repeat("x", 3000) + ".exe\n#0V%T\n`\nend\n": "The name of a file in the text is too long.",
+		"Hello\rbegin 644 x.exe\r#0V%T\r`\rend\r":                          "File type .exe is not allowed.",
 		"begin 644 x.txt\n#0V%T\n`\nend\nbegin 644 x.vbs\n#0V%T\n`\nend\n": "File type .vbs is not allowed.",
 	} {
 		if got := blocked.Text(text); got != want {

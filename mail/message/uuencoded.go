@@ -15,17 +15,22 @@ const maxTextLine = 2000
 
 // WalkText visits the files that stand in the middle of a text, uuencoded, as programs sent them before there were parts. Some still show
 // them as attachments, so whoever judges a message must see them. What only looks like the beginning of one is passed over. The text is
-// read to its end, unless a visit or r fails; a content is good until its visit ends and need not be read.
+// read to its end, unless a visit or r fails; a content is good until its visit ends and need not be read. A name that no line holds ends it
+// with ErrAmbiguous, because nobody can tell what is left of it where.
 func WalkText(r io.Reader, visit func(name string, content io.Reader) error) error {
-	lines := &textLines{in: bufio.NewReaderSize(r, maxTextLine)}
+	lines := &textLines{in: bufio.NewReaderSize(&plainEnds{in: r}, maxTextLine)}
 	for lines.next() {
-		name, decode := beginning(lines.line)
+		name, decode := beginning(lines.line, lines.cut)
 		if decode == nil {
 			continue
 		}
+		endless := lines.cut
 		content := &textFile{lines: lines, decode: decode}
 		if content.fill(); len(content.out) == 0 {
 			continue
+		}
+		if endless {
+			return ErrAmbiguous
 		}
 		if err := visit(name, content); err != nil {
 			return err
@@ -37,10 +42,32 @@ func WalkText(r io.Reader, visit func(name string, content io.Reader) error) err
 	return lines.err
 }
 
+// plainEnds makes one LF of every line end there is. A text may have any, and all are lines to some program.
+type plainEnds struct {
+	in      io.Reader
+	afterCR bool
+}
+
+func (p *plainEnds) Read(b []byte) (int, error) {
+	n, err := p.in.Read(b)
+	kept := b[:0]
+	for _, c := range b[:n] {
+		switch {
+		case c == '\r':
+			kept = append(kept, '\n')
+		case c != '\n' || !p.afterCR:
+			kept = append(kept, c)
+		}
+		p.afterCR = c == '\r'
+	}
+	return len(kept), err
+}
+
 // textLines are the lines of a text without their ends. Of a very long one only the beginning is kept.
 type textLines struct {
 	in    *bufio.Reader
 	line  []byte
+	cut   bool // the line goes on
 	again bool // the line is to be looked at once more
 	err   error
 }
@@ -54,7 +81,8 @@ func (t *textLines) next() bool {
 		return false
 	}
 	line, err := t.in.ReadSlice('\n')
-	t.line = append(t.line[:0], bytes.TrimRight(line, "\r\n")...)
+	t.line = append(t.line[:0], bytes.TrimRight(line, "\n")...)
+	t.cut = errors.Is(err, bufio.ErrBufferFull)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		_, err = t.in.ReadSlice('\n')
 	}
@@ -68,14 +96,15 @@ func (t *textLines) next() bool {
 // decodeLine returns what a line stands for, or that the file has ended with it.
 type decodeLine func(line []byte) (content []byte, ended bool)
 
-// beginning reads the line before a file: begin, its mode in octal digits, and its name.
-func beginning(line []byte) (name string, decode decodeLine) {
+// beginning reads the line before a file: begin, its mode in octal digits, and its name. Of a line that was cut there may be blanks only.
+func beginning(line []byte, cut bool) (name string, decode decodeLine) {
 	if !bytes.HasPrefix(line, []byte("begin")) {
 		return "", nil
 	}
 	word, rest, _ := strings.Cut(string(line), " ")
 	mode, name, _ := strings.Cut(strings.TrimLeft(rest, " "), " ")
-	if len(mode) < 3 || len(mode) > 4 || strings.Trim(mode, "01234567") != "" {
+	blank := cut && mode == ""
+	if !blank && (len(mode) < 3 || len(mode) > 4) || strings.Trim(mode, "01234567") != "" {
 		return "", nil
 	}
 	switch word {
@@ -92,14 +121,20 @@ const (
 	uuTick = '`'
 )
 
-// decodeUU reads a line of uuencode: the number of its bytes, then four characters for every three of them. Blanks that were cut off
-// its end are put back.
+// decodeUU reads a line of uuencode: the number of its bytes, then four characters for every three of them, and maybe one for their sum.
+// Blanks that were cut off its end are put back. Programs take other characters for those with the same last six bits, so a line of the
+// right length may have any.
 func decodeUU(line []byte) (content []byte, ended bool) {
-	if len(line) == 0 || line[0] == uuTick || line[0] == uuZero || bytes.ContainsFunc(line, func(r rune) bool { return r < uuZero || r > uuTick }) {
+	if len(line) == 0 || (line[0]-uuZero)&63 == 0 {
 		return nil, true
 	}
-	count := int(line[0] - uuZero)
+	count := int(line[0]-uuZero) & 63
 	line = line[1:]
+	surplus := len(line) - (count+2)/3*4
+	usual := !bytes.ContainsFunc(line, func(r rune) bool { return r < uuZero || r > uuTick })
+	if !usual && surplus != 0 && surplus != 1 {
+		return nil, true
+	}
 	for len(content) < count {
 		var group [4]byte
 		line = line[copy(group[:], line):]

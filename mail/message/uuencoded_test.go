@@ -46,10 +46,38 @@ func TestFilesThatStandInATextAreFound(t *testing.T) {
 		{"no mode", "begin the work\n#0V%T\n", ""},
 		{"quoted", "> begin 644 a\n> #0V%T\n", ""},
 		{"after a long line", strings.Repeat("x", 5000) + "\nbegin 644 a\n#0V%T\n", "a: Cat\n"},
+		{"lines of another kind", "Hello\rbegin 644 cat.txt\r#0V%T\r`\rend\r", "cat.txt: Cat\n"},
+		{"lines of two kinds", "Hello\n\rbegin 644 cat.txt\n#0V%T\r\n#0V%T\r`\n", "cat.txt: CatCat\n"},
+		{"unusual characters", "begin 644 cat.txt\n#pV%T\n`\nend\n", "cat.txt: Cat\n"},
+		{"a sum at the end", "begin 644 cat.txt\n#pV%Tk\n`\nend\n", "cat.txt: Cat\n"},
 		{"in a long line", strings.Repeat("x", 2000) + "begin 644 a\n#0V%T\n", ""},
 	} {
 		if got := found(t, c.text); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+	}
+}
+
+func TestAFileWhoseNameHasNoEndIsNoneThatAnybodyCouldJudge(t *testing.T) {
+	t.Parallel()
+	for begin, want := range map[string]error{
+		"begin 644 " + strings.Repeat("x", 5000) + ".exe":        message.ErrAmbiguous,
+		"begin 644" + strings.Repeat(" ", 5000) + "x.exe":        message.ErrAmbiguous,
+		"begin" + strings.Repeat(" ", 5000) + "644 x.exe":        message.ErrAmbiguous,
+		"begin-base64 644 " + strings.Repeat("x", 5000) + ".exe": message.ErrAmbiguous,
+		"begin " + strings.Repeat("with a long story, ", 500):    nil,
+	} {
+		content := "\n#0V%T\n`\nend\n"
+		if strings.HasPrefix(begin, "begin-base64") {
+			content = "\nQ2F0\n====\n"
+		}
+		err := message.WalkText(strings.NewReader("Hello\n"+begin+content), func(string, io.Reader) error { return nil })
+		if !errors.Is(err, want) {
+			t.Errorf("%.20q: %v, want %v", begin, err, want)
+		}
+		text := "Hello\n" + begin + "\n\nand so on\n"
+		if err := message.WalkText(strings.NewReader(text), func(string, io.Reader) error { return nil }); err != nil {
+			t.Errorf("%.20q before a text: %v", begin, err)
 		}
 	}
 }
