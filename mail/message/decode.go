@@ -74,12 +74,7 @@ func (r *base64Reader) fill() {
 	r.err = err
 	r.out = r.out[:0]
 	for _, c := range r.raw[:n] {
-		switch {
-		case isBase64(c):
-			r.group = append(r.group, c)
-		case c == '=':
-			r.flush()
-		}
+		r.add(c)
 	}
 	if errors.Is(err, io.EOF) {
 		r.flush()
@@ -88,6 +83,15 @@ func (r *base64Reader) fill() {
 	whole := len(r.group) / 4 * 4
 	r.decode(r.group[:whole])
 	r.group = append(r.group[:0], r.group[whole:]...)
+}
+
+func (r *base64Reader) add(c byte) {
+	switch {
+	case isBase64(c):
+		r.group = append(r.group, c)
+	case c == '=':
+		r.flush()
+	}
 }
 
 // flush decodes what waits, whole groups or not; a single letter is not even a byte and is dropped.

@@ -2,14 +2,11 @@ package message
 
 import (
 	"bytes"
-	"io"
-	"mime"
+	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"golang.org/x/net/html/charset"
 )
 
 // contentKind is what a Content-Type field says.
@@ -217,7 +214,8 @@ func spaced(f Field) string {
 
 // paramValues returns every value that a parameter is given, those that are encoded or in pieces (RFC 2231) apart.
 func paramValues(params []param, base string) (encoded, plain []string) {
-	pieces, set := map[int]string{}, ""
+	var pieces []piece
+	set := ""
 	for _, p := range params {
 		word, star, extended := strings.Cut(p.name, "*")
 		if word != base {
@@ -233,30 +231,52 @@ func paramValues(params []param, base string) (encoded, plain []string) {
 			encoded = append(encoded, toUTF8([]byte(percentDecode(text)), charset))
 		case err == nil && index == 0 && escaped:
 			charset, text := cutCharset(p.value)
-			pieces[0], set = percentDecode(text), charset
+			pieces, set = append(pieces, piece{0, percentDecode(text)}), charset
 		case err == nil && escaped:
-			pieces[index] = percentDecode(p.value)
+			pieces = append(pieces, piece{index, percentDecode(p.value)})
 		case err == nil:
-			pieces[index] = p.value
+			pieces = append(pieces, piece{index, p.value})
 		}
 	}
-	if name := joinPieces(pieces); name != "" {
-		encoded = append(encoded, toUTF8([]byte(name), set)) // a character may be cut in two
+	for _, value := range joinPieces(pieces) {
+		encoded = append(encoded, toUTF8([]byte(value), set)) // a character may be cut in two
 	}
 	return encoded, plain
 }
 
-func joinPieces(pieces map[int]string) string {
-	var indexes []int
-	for i := range pieces {
-		indexes = append(indexes, i)
+// piece is a part of a parameter's value.
+type piece struct {
+	index int
+	text  string
+}
+
+// joinPieces returns every value that programs may make of the pieces: if one comes twice, they take the first, the last or both, and if one
+// is missing, some end there.
+func joinPieces(pieces []piece) []string {
+	slices.SortStableFunc(pieces, func(a, b piece) int { return cmp.Compare(a.index, b.index) })
+	var first, last, all, unbroken strings.Builder
+	next := 0
+	for i, p := range pieces {
+		all.WriteString(p.text)
+		if i == len(pieces)-1 || pieces[i+1].index != p.index {
+			last.WriteString(p.text)
+		}
+		if i > 0 && pieces[i-1].index == p.index {
+			continue
+		}
+		first.WriteString(p.text)
+		if p.index == next {
+			unbroken.WriteString(p.text)
+			next++
+		}
 	}
-	slices.Sort(indexes)
-	var b strings.Builder
-	for _, i := range indexes {
-		b.WriteString(pieces[i])
+	var values []string
+	for _, value := range []string{first.String(), last.String(), all.String(), unbroken.String()} {
+		if value != "" && !slices.Contains(values, value) {
+			values = append(values, value)
+		}
 	}
-	return b.String()
+	return values
 }
 
 // cutCharset splits charset'language'text.
@@ -284,15 +304,4 @@ func percentDecode(s string) string {
 		b.WriteByte(s[i])
 	}
 	return b.String()
-}
-
-// DecodeHeader undoes the encoded words (RFC 2047) of a header's value. What cannot be decoded stays as it is; the result is
-// always UTF-8.
-func DecodeHeader(value string) string {
-	decoder := mime.WordDecoder{CharsetReader: func(set string, r io.Reader) (io.Reader, error) { return charset.NewReaderLabel(set, r) }}
-	decoded, err := decoder.DecodeHeader(value)
-	if err != nil {
-		decoded = value
-	}
-	return toUTF8([]byte(decoded), "")
 }
