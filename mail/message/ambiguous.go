@@ -1,8 +1,10 @@
 package message
 
 import (
+	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -27,7 +29,7 @@ func isAmbiguous(fields []Field) bool {
 			encodings = append(encodings, f.Value)
 		}
 	}
-	return differ(kinds) || differ(encodings) || len(kinds) > 0 && isAmbiguousType(kinds[0]) || len(encodings) > 0 && isUnknownEncoding(encodings[0])
+	return differ(kinds) || differ(encodings) || len(kinds) > 0 && isAmbiguousMultipart(fields, kinds[0]) || len(encodings) > 0 && isAmbiguousEncoding(encodings[0])
 }
 
 func differ(values []string) bool {
@@ -39,13 +41,62 @@ func differ(values []string) bool {
 	return false
 }
 
-func isAmbiguousType(value string) bool {
-	kind := mediaType(value, "")
-	claimed := strings.HasPrefix(strings.ToLower(strings.TrimSpace(withoutComments(value))), "multipart")
-	return claimed && (!strings.HasPrefix(kind, "multipart/") || len(boundaries(scanParams(value))) != 1)
+func isAmbiguousMultipart(fields []Field, value string) bool {
+	if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(withoutComments(value))), "multipart") {
+		return false
+	}
+	edges := boundaries(scanParams(value))
+	if !strings.HasPrefix(mediaType(value, ""), "multipart/") || len(edges) != 1 {
+		return true
+	}
+	// Not all undo escapes, and some take other signs for quotes.
+	if strings.Contains(value, `\`) || strings.ContainsAny(edges[0][:1], `'<`) {
+		return true
+	}
+	// Some end a header at the first line that is no field, and find the first boundary behind it.
+	return slices.ContainsFunc(fields, func(f Field) bool { return f.Name == "" || bytes.HasPrefix(f.Raw, []byte("--"+edges[0])) })
 }
 
-// isUnknownEncoding tells of encodings that are no longer in use but still undone by some: uuencode under its several names.
-func isUnknownEncoding(value string) bool {
-	return strings.Contains(strings.ToLower(value), "uu")
+// oldEncodings are those that are no longer in use but still undone by some, under several names: uuencode, yEnc, BinHex.
+var oldEncodings = []string{"uu", "yenc", "binhex"}
+
+// isAmbiguousEncoding tells of encodings that only some programs undo: old ones, and those of today with more around them than their name.
+func isAmbiguousEncoding(value string) bool {
+	value = strings.ToLower(value)
+	contained := func(encoding string) bool { return strings.Contains(value, encoding) }
+	switch value {
+	case "base64", "quoted-printable":
+		return false
+	}
+	return slices.ContainsFunc(oldEncodings, contained) || contained("base64") || contained("quoted-printable")
+}
+
+// isOpened tells whether programs take a part for a message of its own.
+func isOpened(mediaType string) bool {
+	return strings.HasPrefix(mediaType, "message/") && !strings.HasPrefix(mediaType, "message/global-")
+}
+
+// plainReader is base64 that nobody could take for a message, as it stands: no line of it can be a field.
+type plainReader struct{ io.Reader }
+
+func (r plainReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if bytes.IndexByte(p[:n], ':') >= 0 {
+		return 0, ErrAmbiguous
+	}
+	return n, err
+}
+
+// strictBody is a body with its encoding undone. A message in a message must have none (RFC 2046 §5.2.1), so some programs read it as it
+// stands, and what is a message both ways is two.
+func strictBody(body io.Reader, fields []Field, mediaType string) (io.Reader, error) {
+	if isOpened(mediaType) {
+		switch transferEncoding(fields) {
+		case "quoted-printable":
+			return nil, ErrAmbiguous
+		case "base64":
+			body = plainReader{body}
+		}
+	}
+	return decodeTransfer(body, fields), nil
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -117,7 +118,7 @@ func (w *walker) next() (line []byte, at *boundaryAt, err error) {
 	switch {
 	case ok && !cut:
 		return nil, &found, nil
-	case ok && w.manner == strictly: // it depends on the rest of the line, which need not fit any buffer
+	case w.manner == strictly && w.begins(line[2:]): // some look no further (RFC 2046 §5.1.1), and a rest need not fit any buffer
 		return nil, nil, ErrAmbiguous
 	}
 	return line, nil, nil
@@ -136,6 +137,11 @@ func (w *walker) boundary(line []byte) (boundaryAt, bool) {
 		}
 	}
 	return boundaryAt{}, false
+}
+
+// begins tells whether a line begins like one that belongs to an open multipart.
+func (w *walker) begins(line []byte) bool {
+	return slices.ContainsFunc(w.boundaries, func(edge []byte) bool { return bytes.HasPrefix(line, edge) })
 }
 
 // entity reads a header and what follows it, up to a boundary of a multipart around it, which it returns.
@@ -247,13 +253,18 @@ func (w *walker) epilogue(edge string) (boundaryAt, error) {
 	}
 }
 
-func (w *walker) leaf(fields []Field, kind contentKind, parent string, ended *boundaryAt) (boundaryAt, error) {
+func (w *walker) leaf(fields []Field, kind contentKind, parent string, ended *boundaryAt) (at boundaryAt, err error) {
 	if w.parts++; w.parts > maxParts {
 		return boundaryAt{}, ErrTooManyParts
 	}
 	p := newPart(fields, kind, parent)
 	body := &leafReader{w: w, ended: ended}
 	p.Body = decodeTransfer(body, fields)
+	if w.manner == strictly {
+		if p.Body, err = strictBody(body, fields, kind.name); err != nil {
+			return boundaryAt{}, err
+		}
+	}
 	if err := w.visit(p); err != nil {
 		return boundaryAt{}, err
 	}

@@ -198,6 +198,7 @@ func around(header string, depth int) string {
 func TestPartsThatOnlySomeProgramsSeeAreRefused(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
+	const top = "From: hello@acme.test\nTo: ann@example.net\nSubject: Files\nMIME-Version: 1.0\n"
 	const mixed = "Content-Type: multipart/mixed; boundary=edge0"
 	blanks := strings.Repeat(" ", 16<<10)
 	for name, message := range map[string]string{
@@ -224,7 +225,19 @@ func TestPartsThatOnlySomeProgramsSeeAreRefused(t *testing.T) {
 		"boundary that goes on":       strings.Replace(around(mixed, 2), "\n--edge1\n", "\n--edge0--"+blanks+"!\n--edge1\n", 1),
 		"boundary that goes on blank": strings.Replace(around(mixed, 1), "\n--edge0\n", "\n--edge0"+blanks+"\n", 1),
 		"boundary in an archive":      withParts("\nHello", strings.Replace(file(named("x.zip"), zipOf(t, "x.exe")), "\n\n", "\n\nUEsD\n--edge"+blanks+"!\n", 1)),
-		"multipart unopened":          around("Content-Type: multipart/mixed", 1),
+		"boundary with an escape":     strings.ReplaceAll(around("Content-Type: multipart/mixed; boundary=\"edge0\"", 1), "edge0", `ed\ge0`),
+		"boundary in odd quotes":      around("Content-Type: multipart/mixed; boundary=<edge0>", 1),
+		"boundary that begins a line": strings.Replace(around(mixed, 1), "\n--edge0\n", "\n--edge0\n\nHello\n--edge0 and more\n", 1),
+		"behind no field": withParts("Content-Type: multipart/mixed; boundary=edge0\nno field\n--edge0\n" + file(named("x.exe"), "x") +
+			"\n--edge0\n\nHello\n--edge0--"),
+		"behind a blank line": withParts("Content-Type: multipart/mixed; boundary=\"edge:0\"\n \n--edge:0\n" + file(named("x.exe"), "x") +
+			"\n--edge:0\n\nHello\n--edge:0--"),
+		"a message that is not encoded": withParts("Content-Type: message/rfc822\nContent-Transfer-Encoding: base64\n\n" + around(mixed, 1)),
+		"a message that means itself": withParts("Content-Type: message/rfc822\nContent-Transfer-Encoding: quoted-printable\n\n" +
+			strings.ReplaceAll(around("Content-Type: multipart/mixed; boundary=\"edge0\"", 1), "edge0", "edge0=")),
+		"an encoding and more": top + "Content-Type: image/png\nContent-Transfer-Encoding: base64 x\n\nTVqQAA==\n",
+		"another old encoding": top + "Content-Type: image/png\nContent-Transfer-Encoding: x-yencode\n\nTVqQAA==\n",
+		"multipart unopened":   around("Content-Type: multipart/mixed", 1),
 	} {
 		c := dial(t, in).signIn(in.Key)
 		c.envelope("ann@example.net")
@@ -233,10 +246,12 @@ func TestPartsThatOnlySomeProgramsSeeAreRefused(t *testing.T) {
 		}
 	}
 	for name, message := range map[string]string{
-		"said twice": strings.Replace(withParts("\nHello"), "Content-Type", "Content-Type: multipart/mixed; boundary=edge\nContent-Type", 1),
-		"comment":    strings.Replace(withParts("\nHello"), "mixed;", "mixed (of two);", 1),
-		"epilogue":   withParts("\nHello") + "--\nedge\n",
-		"long lines": withParts("\nHello" + blanks + "--edge--\n" + blanks),
+		"said twice":      strings.Replace(withParts("\nHello"), "Content-Type", "Content-Type: multipart/mixed; boundary=edge\nContent-Type", 1),
+		"comment":         strings.Replace(withParts("\nHello"), "mixed;", "mixed (of two);", 1),
+		"encoded message": withParts("\nHello", file("Content-Type: message/rfc822", simple)),
+		"no field":        withParts("\nHello", "Content-Type: message/rfc822\n\nSubject: x\nno field\n\nHello"),
+		"epilogue":        withParts("\nHello") + "--\nedge\n",
+		"long lines":      withParts("\nHello" + blanks + "--edge--\n" + blanks),
 	} {
 		c := dial(t, in).signIn(in.Key)
 		c.envelope("ann@example.net")
