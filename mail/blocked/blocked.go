@@ -3,30 +3,37 @@
 package blocked
 
 import (
-	"archive/zip"
 	"bytes"
+	"encoding/hex"
 	"fmt"
 	"io"
-	"net/url"
-	"path"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
 
 	"postrider/mail/message"
 )
 
-// maxEntries bounds how many files of an archive are looked at; one with more is refused.
-const maxEntries = 10_000
-
 // types are extensions that mailbox providers refuse because opening such a file runs it.
-var types = strings.Fields(`
+var types = setOf(`
 	adp app asp bas bat cer chm cmd com cpl crt csh der exe fxp gadget hlp hta inf ins isp its js jse ksh lib lnk mad maf mag
 	mam maq mar mas mat mau mav maw mda mdb mde mdt mdw mdz msc msh msh1 msh2 mshxml msh1xml msh2xml msi msp mst ops pcd pif
 	plg prf prg reg scf scr sct shb shs sys ps1 ps1xml ps2 ps2xml psc1 psc2 tmp url vb vbe vbs vps vsmacros vss vst vsw vxd
-	ws wsc wsf wsh xnk jar apk dll iso img vhd vhdx sh bash py pyw`)
+	ws wsc wsf wsh xnk jar apk dll iso img vhd vhdx sh bash py pyw
+	ade appx appxbundle msix msixbundle application appref-ms cab diagcab diagcfg diagpkg dmg ex ex_ jnlp mjs msu nsh
+	psd1 psdm1 pyz pyzw settingcontent-ms website xbap xll`)
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
 
 // programs are the first bytes of files that run: Windows, Linux and macOS.
 var programs = []string{"MZ", "\x7fELF", "\xfe\xed\xfa\xce", "\xfe\xed\xfa\xcf", "\xce\xfa\xed\xfe", "\xcf\xfa\xed\xfe", "\xca\xfe\xba\xbe"}
@@ -80,53 +87,71 @@ func Content(content []byte, names ...string) (problem string) {
 	if !IsArchive(content, names...) {
 		return ""
 	}
-	archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
-	if err != nil {
-		return "" // damaged archives cannot be opened by the recipient either
-	}
-	for i, entry := range archive.File {
-		if i >= maxEntries {
-			return fmt.Sprintf("The archive contains more than %d files.", maxEntries)
-		}
-		if extension := typeOf(entry.Name); extension != "" {
-			return fmt.Sprintf("The archive contains a file of type .%s, which is not allowed.", extension)
-		}
-	}
-	return ""
+	return archiveProblem(content)
 }
 
 // typeOf returns the type that a name must not have, or nothing.
 func typeOf(name string) string {
 	for _, extension := range extensions(name) {
-		if slices.Contains(types, extension) {
+		if types[extension] {
 			return extension
 		}
 	}
 	return ""
 }
 
-// extensions are those that a name may turn out to have. Mail programs decode it, Windows drops dots, spaces and the name of a stream from
-// its end, older programs take letters for those that look alike and do not see others, and a part may hide behind a semicolon.
+// extensions are those that a name may turn out to have. Mail programs decode it, and a part may hide behind a semicolon or a NUL.
 func extensions(name string) []string {
 	var found []string
-	forms := []string{name, message.DecodeHeader(name)}
-	if plain, err := url.PathUnescape(name); err == nil {
-		forms = append(forms, plain)
-	}
-	for _, form := range forms {
-		form = strings.Map(func(r rune) rune {
-			if unicode.Is(unicode.Cf, r) {
-				return -1
-			}
-			return unicode.ToLower(r)
-		}, norm.NFKC.String(form))
-		for part := range strings.SplitSeq(form, ";") {
-			part, _, _ = strings.Cut(part, "::$")
-			part = strings.TrimRight(part, ". \t\"'<>")
-			found = append(found, strings.TrimSpace(strings.TrimPrefix(path.Ext(part), ".")))
+	for _, form := range []string{name, message.DecodeHeader(name), unescape(name)} {
+		for part := range strings.FieldsFuncSeq(form, func(r rune) bool { return strings.ContainsRune("\x00;\u037e\ufe54\uff1b", r) }) {
+			found = append(found, extensionOf(part))
 		}
 	}
 	return found
+}
+
+// maxExtension is more than the longest that is looked for.
+const maxExtension = 24
+
+// extensionOf reads a name from its end, because hostile ones are long. Windows drops dots, spaces and the name of a stream there, and older
+// programs take letters for those that look alike and do not see others.
+func extensionOf(name string) string {
+	name, _, _ = strings.Cut(name, "::$")
+	end := ""
+	for name != "" && len(end) <= maxExtension {
+		r, size := utf8.DecodeLastRuneInString(name)
+		letter := name[len(name)-size:]
+		name = name[:len(name)-size]
+		if unicode.Is(unicode.Cf, r) {
+			continue
+		}
+		if plain := norm.NFKC.PropertiesString(letter).Decomposition(); plain != nil {
+			letter = string(plain)
+		}
+		if end == "" {
+			letter = strings.TrimRight(letter, ". \t\r\n\"'<>/\\")
+		}
+		end = strings.ToLower(letter) + end
+		if dot := strings.LastIndexByte(end, '.'); dot >= 0 {
+			return strings.TrimSpace(end[dot+1:])
+		}
+		if strings.Contains(end, "/") {
+			return ""
+		}
+	}
+	return ""
+}
+
+// escape is a character as links are written.
+var escape = regexp.MustCompile(`%[0-9A-Fa-f]{2}`)
+
+// unescape undoes the escapes of links and leaves what is none.
+func unescape(name string) string {
+	return escape.ReplaceAllStringFunc(name, func(code string) string {
+		raw, _ := hex.DecodeString(code[1:]) // the pattern lets nothing else through
+		return string(raw)
+	})
 }
 
 // IsDisguised tells whether a name holds characters that make it look like another.

@@ -299,7 +299,7 @@ type Parts struct {
 // Delay tells how long new mail of a workspace and managed customer to a number of recipients has to wait.
 type Delay func(ctx context.Context, ws space.ID, tenant string, recipients int) time.Duration
 
-// maxArchives times the largest file is what looking into archives may cost.
+// maxArchives times the largest file, and what archives in it may hold, is what looking into archives may cost.
 const maxArchives = 8
 
 // New returns the service.
