@@ -27,6 +27,25 @@ var types = setOf(`
 	ade appx appxbundle msix msixbundle application appref-ms cab diagcab diagcfg diagpkg dmg ex ex_ jnlp mjs msu nsh
 	psd1 psdm1 pyz pyzw settingcontent-ms website xbap xll`)
 
+// usual are the extensions that mail programs give to files without a name, by their media types, where they are looked into or refused.
+var usual = map[string]string{
+	"application/hta": "hta", "application/javascript": "js", "application/x-javascript": "js", "text/javascript": "js",
+	"application/x-msdownload": "exe", "application/x-msdos-program": "exe", "application/x-dosexec": "exe",
+	"application/vnd.microsoft.portable-executable": "exe", "application/x-msi": "msi", "application/x-bat": "bat", "text/vbscript": "vbs",
+	"application/x-ms-shortcut": "lnk", "application/x-ms-application": "application", "application/java-archive": "jar",
+	"application/x-java-archive": "jar", "application/x-java-jnlp-file": "jnlp", "application/vnd.android.package-archive": "apk",
+	"application/x-iso9660-image": "iso", "application/x-apple-diskimage": "dmg", "application/vnd.ms-cab-compressed": "cab",
+	"application/zip": "zip", "application/x-zip": "zip", "application/x-zip-compressed": "zip",
+}
+
+// NameOf is what programs call a file that has a media type but no name, if that matters here.
+func NameOf(mediaType string) string {
+	if extension := usual[mediaType]; extension != "" {
+		return "file." + extension
+	}
+	return ""
+}
+
 func setOf(words string) map[string]bool {
 	set := map[string]bool{}
 	for word := range strings.FieldsSeq(words) {

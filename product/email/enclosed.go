@@ -46,13 +46,40 @@ func enclosureOf(mediaType string) enclosure {
 
 // inspectEnclosed looks at what a part holds besides a text.
 func (s *Service) inspectEnclosed(ctx context.Context, found *inspection, p *message.Part, content io.Reader, depth int) error {
-	switch enclosureOf(p.Type) {
-	case aMessage:
-		return s.inspectMessage(ctx, found, content, depth)
-	case either:
-		return s.inspectEither(ctx, found, p, content, depth)
+	names := namesOf(p)
+	kind := enclosureOf(p.Type)
+	if kind == aFile && !strings.HasPrefix(p.Type, "text/") {
+		return s.inspectFile(ctx, names, content)
 	}
-	return s.inspectFile(ctx, p.Names, content)
+	in := bufio.NewReaderSize(content, headerStart)
+	start, err := in.Peek(headerStart)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if kind == aFile && blocked.IsArchive(start) { // nobody shows it as the text it is said to be
+		return s.inspectFile(ctx, names, in)
+	}
+	if blocked.IsArchive(start, names...) { // to look at it both ways would take it into memory for as long as that takes
+		return api.Invalid("attachments", fmt.Sprintf("A part of type %s must not be an archive.", p.Type))
+	}
+	if problem := blocked.Content(start, names...); problem != "" {
+		return api.Invalid("attachments", problem)
+	}
+	switch kind {
+	case aMessage:
+		return s.inspectMessage(ctx, found, in, depth)
+	case either:
+		return s.inspectEither(ctx, found, start, in, depth)
+	}
+	return s.inspectText(ctx, in)
+}
+
+// namesOf are the names that programs may call a part by; one that has none is called by its type.
+func namesOf(p *message.Part) []string {
+	if name := blocked.NameOf(p.Type); len(p.Names) == 0 && name != "" {
+		return []string{name}
+	}
+	return p.Names
 }
 
 func (s *Service) inspectMessage(ctx context.Context, found *inspection, r io.Reader, depth int) error {
@@ -68,24 +95,13 @@ const headerStart = 4 << 10
 // messageStart is what lenient programs take for the beginning of a message: a field, one that goes on, or the line before it in a mailbox file.
 var messageStart = regexp.MustCompile(`^(>?From |[ \t]|[!-9;-~]+([ \t]*:|\z))`)
 
-// inspectEither looks at a part as a file and as a message. What does not begin like a message need not obey the limits of one.
-func (s *Service) inspectEither(ctx context.Context, found *inspection, p *message.Part, r io.Reader, depth int) error {
-	in := bufio.NewReaderSize(r, headerStart)
-	start, err := in.Peek(headerStart)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
+// inspectEither looks at a part that may be a message. What does not begin like one need not obey the limits of one.
+func (s *Service) inspectEither(ctx context.Context, found *inspection, start []byte, r io.Reader, depth int) error {
 	begins := messageStart.Match(start)
-	switch archive := blocked.IsArchive(start, p.Names...); {
-	case archive && begins: // to look at it both ways would take it into memory for as long as that takes
-		return api.Invalid("attachments", fmt.Sprintf("A part of type %s must not be an archive.", p.Type))
-	case archive || !begins && depth == maxEnclosed:
-		return s.inspectFile(ctx, p.Names, in)
+	if !begins && depth == maxEnclosed {
+		return nil
 	}
-	if problem := blocked.Content(start, p.Names...); problem != "" {
-		return api.Invalid("attachments", problem)
-	}
-	err = s.inspectMessage(ctx, found, in, depth)
+	err := s.inspectMessage(ctx, found, r, depth)
 	if !begins && errors.Is(err, message.ErrHeaderTooLarge) {
 		return nil
 	}

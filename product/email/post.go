@@ -229,7 +229,7 @@ func (s *Service) inspectPart(ctx context.Context, found *inspection, p *message
 			return ErrPostedTooLarge.Saying(fmt.Sprintf("At most %d attachments are allowed.", maxFiles))
 		}
 	}
-	for _, name := range p.Names {
+	for _, name := range namesOf(p) {
 		if problem := blocked.Name(name); problem != "" {
 			return api.Invalid("attachments", problem)
 		}
