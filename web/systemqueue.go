@@ -108,7 +108,7 @@ func (v *visit) showQueue(status int, wrong *problem) error {
 }
 
 func (v *visit) pathCard(s pathState) pathCard {
-	card := pathCard{ID: strings.NewReplacer(".", "-", " ", "-", "/", "-", ":", "-").Replace(s.Path.Site + "-" + s.Path.Source), Source: s.Path.Source, Site: s.Path.Site, Title: visible(s.Path.Site), State: s.State, Sentence: visible(s.Sentence) + ".",
+	card := pathCard{ID: strings.ReplaceAll(s.Path.Site+"/"+s.Path.Source, " ", "_"), Source: s.Path.Source, Site: s.Path.Site, Title: visible(s.Path.Site), State: s.State, Sentence: visible(s.Sentence) + ".",
 		Waiting: v.number(s.Waiting), Connections: v.number(s.Connections), Allowed: v.number(s.Allowed), Limits: s.Limits.words(v)}
 	card.Hold, card.Limit = v.pathOrder("hold", s), v.pathOrder("limits", s)
 	if s.Path.Source != "" {

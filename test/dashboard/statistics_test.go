@@ -75,6 +75,31 @@ func TestOperatorsHoldAndReleaseMail(t *testing.T) {
 	o.Wait(`document.querySelector("#rows .st-delivered") || (location.reload(), false)`)
 }
 
+func TestWhatCanBeDoneInTheQueueFollowsWhatHappens(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	send := func() {
+		o.call("POST", "/emails", map[string]any{"from": "hello@acme.test", "to": "ada@example.net", "subject": "Hello", "text": "Hi"})
+	}
+	send()
+	o.Visit("/system/queue")
+	for o.Eval(`document.querySelectorAll(".path").length`) == "0" { // a way appears with its first mail
+		o.Visit("/system/queue")
+	}
+	elsewhere := func(order, answer string) {
+		t.Helper()
+		o.Eval(`fetch("/system/queue/` + order + `", {method: "POST", body: new URLSearchParams({site: document.querySelector("[name=site]").value,
+			source: document.querySelector("[name=source]").value, for: "1h", max_connections: "2"})}).then(() => { document.title = "` + order + `" })`)
+		o.Wait(`document.title === "` + order + `"`)
+		send()
+		o.Wait(answer)
+	}
+	const header, orders = `document.querySelector(".path header").innerText`, `document.querySelector(".path footer").textContent`
+	elsewhere("hold", header+`.includes("Ends") && `+orders+`.includes("Release")`)
+	elsewhere("release", `!`+header+`.includes("Ends") && !`+orders+`.includes("Release")`)
+	elsewhere("limits", header+`.includes("Ends") && `+orders+`.includes("Take them back")`)
+}
+
 func TestSystemPagesAreThereForOperatorsOnly(t *testing.T) {
 	t.Parallel()
 	ready := install(t)
