@@ -105,3 +105,20 @@ func TestWhatAReaderHasOpenedStaysOpenWhileThePageGoesOn(t *testing.T) {
 		t.Errorf("open is %q", opened)
 	}
 }
+
+func TestWhatWasTypedStaysWhileThePageGoesOn(t *testing.T) {
+	t.Parallel()
+	o := begin(t)
+	id := o.call("POST", "/emails", map[string]any{"from": "hello@acme.test", "to": "grace@example.net", "subject": "Later", "text": "Hello", "scheduled_at": "in 2 hours"})["id"].(string)
+	o.open("/emails/" + id)
+	o.Wait(`!document.querySelector("[data-live-state][data-off]") && performance.getEntriesByType("resource").some((entry) => entry.name === location.href)`)
+	o.Set("scheduled_at", "2033-05-04T10:30")
+	before := o.Eval(`document.querySelector("#notes b").innerText`)
+	o.call("PATCH", "/emails/"+id, map[string]any{"scheduled_at": "in 3 hours"})
+	o.Wait(fmt.Sprintf(`document.querySelector("#notes b").innerText !== %q`, before))
+	if typed := o.Eval(`document.querySelector("[name=scheduled_at]").value`); typed != "2033-05-04T10:30" {
+		t.Errorf("the new time is %q", typed)
+	}
+	o.call("POST", "/emails/"+id+"/cancel", nil)
+	o.Wait(`!document.querySelector("[name=scheduled_at]")`)
+}

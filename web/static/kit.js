@@ -9,13 +9,39 @@ async function read(url, signal) {
   return new DOMParser().parseFromString(await response.text(), "text/html");
 }
 
+/** The controls of an element, each by what tells it from the others on every drawing of the page. @param {Element} part */
+function controls(part) {
+  const found = /** @type {Map<string, any>} */ (new Map());
+  for (const control of /** @type {NodeListOf<any>} */ (part.querySelectorAll("input:not([type=hidden]), textarea, select"))) {
+    const form = [control.form?.getAttribute("action"), ...[...control.form?.querySelectorAll("input[type=hidden]") ?? []].map((one) => one.value)];
+    found.set([...form, control.name, /^(checkbox|radio)$/.test(control.type) ? control.value : ""].join("\n"), control);
+  }
+  return found;
+}
+
+/** Takes what was typed or chosen in a part over to a newer drawing of it. @param {Element} old @param {Element} fresh */
+function keepTyped(old, fresh) {
+  const now = controls(fresh);
+  for (const [key, was] of controls(old)) {
+    const is = now.get(key);
+    if (!is || is.tagName !== was.tagName || is.type !== was.type) continue;
+    if (was.tagName === "SELECT") {
+      const drawn = [...was.options].findIndex((option) => option.defaultSelected), at = [...is.options].findIndex((option) => option.value === was.value);
+      if (was.selectedIndex !== Math.max(drawn, 0) && at >= 0) is.selectedIndex = at;
+    } else if (was.checked !== was.defaultChecked) is.checked = was.checked;
+    else if (was.value !== was.defaultValue && was.type !== "file") is.value = was.value;
+  }
+}
+
 /** Puts the element of another page in the place of ours with the same id. @param {Document} page @param {string} id */
 function replace(page, id) {
   const old = document.getElementById(id), fresh = page.getElementById(id);
   if (!old || !fresh || old.contains(document.activeElement) && document.activeElement?.matches("input, textarea, select")) return;
   const opened = [...old.querySelectorAll("details[open]")].map((one) => one.textContent); // by the reader, who goes on reading
   for (const one of fresh.querySelectorAll("details")) if (opened.includes(one.textContent)) one.open = true;
-  if (old.innerHTML !== fresh.innerHTML) old.replaceWith(document.adoptNode(fresh));
+  if (old.innerHTML === fresh.innerHTML) return;
+  keepTyped(old, fresh);
+  old.replaceWith(document.adoptNode(fresh));
 }
 
 // Forms with data-filter="id" show their result as you type; the address follows, so that it can be shared.
