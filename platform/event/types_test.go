@@ -25,6 +25,7 @@ func TestFollowerOfSomeTypesIsToldOfThoseAndRestsOtherwise(t *testing.T) {
 		}}
 		drain := func() {
 			t.Helper()
+			settled(t, d)
 			for busy := true; busy; {
 				var err error
 				batch = nil
@@ -55,6 +56,7 @@ func TestFollowerOfSomeTypesIsToldOfThoseAndRestsOtherwise(t *testing.T) {
 		}
 		waits := func() bool {
 			t.Helper()
+			settled(t, d)
 			waiting, err := follower.Waiting(context.Background(), d)
 			if err != nil {
 				t.Fatal(err)
@@ -114,6 +116,7 @@ func TestAFollowerIsToldOfWhatItChooses(t *testing.T) {
 		}
 		add(1, 7)
 		writes := d.Stats().Writes
+		settled(t, d)
 		if waits, err := follower.Waiting(t.Context(), d); err != nil || waits || behind() != 0 {
 			t.Errorf("waits %v, %d behind (%v)", waits, behind(), err)
 		}

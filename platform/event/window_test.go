@@ -32,6 +32,7 @@ func newListener(name string, window *event.Window, types ...string) *listener {
 
 func (l *listener) step(t *testing.T, d *db.DB) bool {
 	t.Helper()
+	settled(t, d)
 	l.batch = nil
 	moved, err := l.Step(context.Background(), d)
 	if err != nil {
@@ -135,6 +136,7 @@ func TestAFollowerThatIsFurtherBehindThanTheWindowShowsMissesNothing(t *testing.
 			happen()
 			fast.step(t, d)
 		}
+		settled(t, d)
 		if moved, more, err := slow.Advance(t.Context(), d); err != nil || !moved || !more {
 			t.Fatalf("moved %v, more %v, %v", moved, more, err)
 		}
