@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"postrider/mail/address"
 	"postrider/platform/api"
@@ -138,6 +139,11 @@ func (s *Service) LeaveList(tx *db.Tx, ws space.ID, id ContactID, list string) (
 	}
 	_, err = s.tell(tx, known, c, updatedEvent)
 	return true, err
+}
+
+// JoinedSince tells whether a contact has joined a list, or confirmed that, since a moment.
+func (s *Service) JoinedSince(tx *db.Tx, ws space.ID, list string, id ContactID, moment time.Time) (bool, error) {
+	return hasJoined(tx, ws, list, id, moment)
 }
 
 // LeaveSegment takes a contact out of a segment, for good, and tells of it. It returns whether it was in.

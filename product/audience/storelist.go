@@ -159,6 +159,15 @@ func findMembership(tx *db.Tx, list, contact int64) (Membership, error) {
 		WHERE list = $1 AND contact = $2`, list, contact)
 }
 
+// hasJoined tells whether a contact has come to a list since a moment, be it that it has left since.
+func hasJoined(tx *db.Tx, ws space.ID, list string, id ContactID, moment time.Time) (bool, error) {
+	return db.One(tx, db.Value[bool], `
+		SELECT EXISTS (SELECT 1 FROM contact
+			JOIN audience_list ON audience_list.workspace_id = contact.workspace_id AND audience_list.id = $3
+			JOIN list_contact ON list_contact.list = audience_list.number AND list_contact.contact = contact.number
+			WHERE contact.workspace_id = $1 AND contact.id = $2 AND (list_contact.subscribed_at >= $4 OR list_contact.confirmed_at >= $4))`, ws, id, list, moment)
+}
+
 // lockMembers returns the next memberships of a list in the order of contacts, those of the given contacts only if there are any.
 func lockMembers(tx *db.Tx, list, after int64, contacts []int64, limit int) ([]Membership, error) {
 	if contacts != nil {

@@ -8,7 +8,7 @@
 //	Owns     automation, automation_total, automation_version, automation_trigger, automation_use, automation_run, automation_step,
 //	         automation_tally, automation_entry, automation_wait, automation_heard, automation_member, automation_credential, automation_event
 //	Follows  contact.*, email.opened, .clicked, .bounced, .received
-//	Queues   automation (one item a run), automation_schedule (one item a schedule); received_deleted is worked off
+//	Queues   automation (one item a run), automation_schedule (one item a schedule), automation_watch; received_deleted is worked off
 //	Emits    automation.run.completed, automation.run.failed, event.sent
 package automation
 

@@ -36,22 +36,31 @@ func (s *Service) listen(tx *db.Tx, a Automation) error {
 	if a.Status == Archived {
 		definitions = nil
 	}
-	if err := replaceUses(tx, a, usesOf(definitions...)); err != nil || a.Status != Enabled || graph == nil {
+	if err := replaceUses(tx, a, usesOf(definitions...)); err != nil {
 		return err
 	}
-	var listeners []listener
-	for _, node := range graph.Triggers() {
-		l := listener{automation: a.ID, workspace: a.Workspace, step: node.Key, event: node.Config.EventName, version: a.Published, since: tx.Now(), stops: a.Stops}
-		same := sameListener(before, l)
-		if same != nil && same.version == l.version {
-			l.since = same.since
-		}
-		listeners = append(listeners, l)
-		if err := s.prepareListener(tx, l, node, same); err != nil {
+	var now []listener
+	if a.Status == Enabled && graph != nil {
+		if now, err = s.listeners(tx, a, graph, before); err != nil {
 			return err
 		}
 	}
-	return insertListeners(tx, listeners)
+	if err := s.endWatches(tx, before, now); err != nil {
+		return err
+	}
+	return insertListeners(tx, now)
+}
+
+// listeners are the triggers of a graph, ready to hear of what they wait for.
+func (s *Service) listeners(tx *db.Tx, a Automation, graph *flow.Graph, before []listener) (now []listener, err error) {
+	for _, node := range graph.Triggers() {
+		l := listener{automation: a.ID, workspace: a.Workspace, step: node.Key, event: node.Config.EventName, version: a.Published, since: tx.Now(), stops: a.Stops}
+		if err := s.prepareListener(tx, &l, node, sameListener(before, l)); err != nil {
+			return nil, err
+		}
+		now = append(now, l)
+	}
+	return now, nil
 }
 
 // sameListener returns what was listened to before under the same key and name.
@@ -65,45 +74,29 @@ func sameListener(before []listener, l listener) *listener {
 }
 
 // prepareListener does what a trigger needs once: a schedule gets its first item, and who is where a trigger watches already has
-// not come there.
-func (s *Service) prepareListener(tx *db.Tx, l listener, node *flow.Node, same *listener) error {
+// not come there. What another version of it has goes on if that is the same place.
+func (s *Service) prepareListener(tx *db.Tx, l *listener, node *flow.Node, same *listener) error {
+	if same != nil && same.version == l.version {
+		l.since, l.watch, l.noted = same.since, same.watch, same.noted
+		return nil
+	}
 	switch l.event {
 	case flow.Schedule:
-		if same != nil && same.version == l.version {
-			return nil
-		}
-		return s.planNext(tx, l, node)
+		return s.planNext(tx, *l, node)
 	case flow.ListJoined, flow.SegmentEntered, flow.SegmentLeft:
-		if same != nil && same.version == l.version {
-			return nil
+		if same != nil {
+			graph, err := s.graph(tx, same.automation, same.version)
+			if err != nil {
+				return err
+			}
+			if old := graph.Step(same.step).Config; old.ListID == node.Config.ListID && old.SegmentID == node.Config.SegmentID {
+				l.since, l.watch, l.noted = same.since, same.watch, same.noted
+				return nil
+			}
 		}
-		if err := forgetMembers(tx, l.automation, l.step); err != nil {
-			return err
-		}
-		return s.seed(tx, l, audience.Target{List: node.Config.ListID, Segment: node.Config.SegmentID})
+		return s.beginWatch(tx, l, node.Config)
 	}
 	return nil
-}
-
-// seedPage is how many contacts are looked at with one question.
-const seedPage = 500
-
-// seed notes who is on a list or in a segment now.
-func (s *Service) seed(tx *db.Tx, l listener, target audience.Target) error {
-	after := int64(0)
-	for {
-		page, err := s.parts.Audience.Members(tx, l.workspace, target, after, seedPage)
-		if err != nil {
-			return err
-		}
-		if err := noteMembers(tx, l, page); err != nil {
-			return err
-		}
-		if len(page) < seedPage {
-			return nil
-		}
-		after = page[len(page)-1].Number
-	}
 }
 
 // Uses returns the automations that need a list, a segment, a topic or a property, for whoever wants to delete it.

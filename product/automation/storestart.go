@@ -1,6 +1,7 @@
 package automation
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
 
@@ -20,12 +21,16 @@ type listener struct {
 	since      time.Time
 	// stops is that of the automation, as whoever hears the event knows it.
 	stops int64
+	// watch is under which key those stand who are where it watches, and noted the event after which all of them do.
+	watch string
+	noted int64
 }
 
-const listenerColumns = `automation_id, workspace_id, step_key, event_name, version, since, stops`
+const listenerColumns = `automation_id, workspace_id, step_key, event_name, version, since, stops, watch, noted_at`
 
 func scanListener(s db.Scanner) (l listener, err error) {
-	err = s.Scan(&l.automation, &l.workspace, &l.step, &l.event, &l.version, db.Time(&l.since), &l.stops)
+	err = s.Scan(&l.automation, &l.workspace, &l.step, &l.event, &l.version, db.Time(&l.since), &l.stops, db.Text(&l.watch), &l.noted)
+	l.watch = cmp.Or(l.watch, l.step)
 	return l, err
 }
 
@@ -58,10 +63,10 @@ func deleteListeners(tx *db.Tx, automation ID) error {
 }
 
 func insertListeners(tx *db.Tx, listeners []listener) error {
-	const columns = 7
+	const columns = 9
 	var values []any
 	for _, l := range listeners {
-		values = append(values, l.automation, l.workspace, l.step, l.event, l.version, l.since, l.stops)
+		values = append(values, l.automation, l.workspace, l.step, l.event, l.version, l.since, l.stops, db.NullText(l.watch), l.noted)
 	}
 	if len(values) == 0 {
 		return nil
@@ -162,41 +167,6 @@ func takeWait(tx *db.Tx, run RunID) (said json.RawMessage, ok bool, err error) {
 		return nil, false, err
 	}
 	return json.RawMessage(rows[0]), true, nil
-}
-
-// noteMember notes that a contact is where a trigger watches, and tells whether that is new.
-func noteMember(tx *db.Tx, l listener, contact audience.ContactID) (bool, error) {
-	n, err := tx.Exec(`
-		INSERT INTO automation_member (automation_id, step_key, contact_id)
-		VALUES ($1, $2, $3)
-		ON CONFLICT (automation_id, step_key, contact_id) DO NOTHING`, l.automation, l.step, contact)
-	return n == 1, err
-}
-
-// noteMembers is noteMember for many contacts.
-func noteMembers(tx *db.Tx, l listener, contacts []audience.Meant) error {
-	values := make([]any, 0, 3*len(contacts))
-	for _, c := range contacts {
-		values = append(values, l.automation, l.step, c.ID)
-	}
-	_, err := tx.InsertRows(`
-		INSERT INTO automation_member (automation_id, step_key, contact_id)`, 3, values, `ON CONFLICT (automation_id, step_key, contact_id) DO NOTHING`)
-	return err
-}
-
-// forgetMember notes that a contact is not where a trigger watches, and tells whether that is new.
-func forgetMember(tx *db.Tx, l listener, contact audience.ContactID) (bool, error) {
-	n, err := tx.Exec(`
-		DELETE FROM automation_member
-		WHERE automation_id = $1 AND step_key = $2 AND contact_id = $3`, l.automation, l.step, contact)
-	return n == 1, err
-}
-
-func forgetMembers(tx *db.Tx, automation ID, step string) error {
-	_, err := tx.Exec(`
-		DELETE FROM automation_member
-		WHERE automation_id = $1 AND step_key = $2`, automation, step)
-	return err
 }
 
 func hasReceived(tx *db.Tx, run RunID) (bool, error) {

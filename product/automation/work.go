@@ -85,6 +85,7 @@ func (s *Service) Workers() []queue.Worker {
 	return []queue.Worker{
 		{Name: "automations", Step: s.Step, Topics: []string{Lane.Topic()}, Wake: s.wake, Every: idleLook, Next: s.holder.NextIn(Lane)},
 		{Name: "automation schedules", Step: s.stepSchedules, Topics: []string{ScheduleLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(ScheduleLane)},
+		{Name: "automation watches", Step: s.stepWatches, Topics: []string{WatchLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(WatchLane)},
 		{Name: "automation deleted mail", Step: s.stepDeleted, Topics: []string{inbound.DeletedLane.Topic()}, Every: idleLook, Next: s.holder.NextIn(inbound.DeletedLane)},
 		{Name: "automation leases", Step: s.renewLeases, Every: renewEvery},
 		{Name: "automation sweep", Step: s.sweep, Every: sweepEvery},
