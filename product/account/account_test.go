@@ -117,7 +117,7 @@ func TestThePlanRecordShowsLimitsAndUse(t *testing.T) {
 	accounttest.Each(t, config, func(t *testing.T, h *accounttest.House) {
 		owner, _ := team(h)
 		err := h.DB.Write(context.Background(), func(tx *db.Tx) error {
-			_, err := h.Plans.UseEmails(tx, space.ID(owner.Workspace()), plan.Pro, 120)
+			_, err := h.Plans.UseEmails(tx, space.ID(owner.Workspace()), plan.Pro, tx.Now(), 120)
 			return err
 		})
 		if err != nil {

@@ -239,7 +239,7 @@ func TestAnImportAsksWhenThePlanHasRoomAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		write(func(tx *db.Tx) error { _, err := h.App.Plans.UseEmails(tx, ws, plan.Free, full); return err })
+		write(func(tx *db.Tx) error { _, err := h.App.Plans.UseEmails(tx, ws, plan.Free, tx.Now(), full); return err })
 		list := h.CallAs(key, "POST", "/audience/lists", fields{"name": "Letter", "double_opt_in": true, "confirmation": fields{"from": "hello@free.test"}}, nil).Text("id")
 		imported := h.CallAs(key, "POST", "/audience/contacts/import",
 			fields{"list_id": list, "contacts": []fields{{"email": "new@example.net"}}, "send_confirmations": true}, nil)

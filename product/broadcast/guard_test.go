@@ -175,7 +175,10 @@ func TestAPlanWithoutRoomTodayRefusesABroadcast(t *testing.T) {
 			t.Errorf("%s", got.Raw)
 		}
 		use := func(n int64) {
-			if err := a.DB.Write(t.Context(), func(tx *db.Tx) error { _, err := a.Plans.UseEmails(tx, h.Workspace, plan.Unlimited, n); return err }); err != nil {
+			if err := a.DB.Write(t.Context(), func(tx *db.Tx) error {
+				_, err := a.Plans.UseEmails(tx, h.Workspace, plan.Unlimited, tx.Now(), n)
+				return err
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -257,7 +260,7 @@ func TestAQuotaThatEndsInTheMiddleFailsTheRestWhichCanBeTriedAgain(t *testing.T)
 		}
 		use := func(n int64) {
 			err := h.App.DB.Write(context.Background(), func(tx *db.Tx) error {
-				_, err := h.App.Plans.UseEmails(tx, ws, plan.Unlimited, n)
+				_, err := h.App.Plans.UseEmails(tx, ws, plan.Unlimited, tx.Now(), n)
 				return err
 			})
 			if err != nil {

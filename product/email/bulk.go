@@ -107,7 +107,7 @@ func (s *Service) StoreBulk(tx *db.Tx, p PreparedBulk, keep map[ID]bool) (accept
 	if len(kept) == 0 {
 		return nil, nil, nil
 	}
-	room, refusal, err := s.useAsMany(tx, p.sender, len(kept))
+	room, refusal, err := s.useAsMany(tx, p.sender, kept)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -120,21 +120,27 @@ func (s *Service) StoreBulk(tx *db.Tx, p PreparedBulk, keep map[ID]bool) (accept
 	return accepted, refusal, s.store(tx, kept[:room]...)
 }
 
-// useAsMany counts as many mails against the plan as it has room for.
-func (s *Service) useAsMany(tx *db.Tx, sender Sender, wanted int) (room int, refusal, err error) {
-	each := make([]int64, wanted)
-	for i := range each {
-		each[i] = 1
-	}
-	_, refusals, err := s.plans.UseEmailsOfMany(tx, sender.Workspace, sender.Plan, each)
-	if err != nil {
-		return 0, nil, err
-	}
-	for _, refused := range refusals {
-		if refused != nil {
-			return room, refused, nil
+// useAsMany counts as many mails against the plan as it has room for. Those that were made before midnight count for the day before.
+func (s *Service) useAsMany(tx *db.Tx, sender Sender, wanted []acceptance) (room int, refusal, err error) {
+	for room < len(wanted) {
+		day := useOf(&wanted[room].email).day
+		var each []int64
+		for _, a := range wanted[room:] {
+			if !useOf(&a.email).day.Equal(day) {
+				break
+			}
+			each = append(each, 1)
 		}
-		room++
+		_, refusals, err := s.plans.UseEmailsOfMany(tx, sender.Workspace, sender.Plan, day, each)
+		if err != nil {
+			return 0, nil, err
+		}
+		for _, refused := range refusals {
+			if refused != nil {
+				return room, refused, nil
+			}
+			room++
+		}
 	}
 	return room, nil, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"time"
 
 	"postrider/platform/api"
 	"postrider/platform/db"
@@ -48,7 +49,7 @@ func (s *Service) storePending(tx *db.Tx, joined []*pending) error {
 func (s *Service) chargePending(tx *db.Tx, joined []*pending) ([]acceptance, error) {
 	owed := map[payer][]*pending{}
 	for _, p := range joined {
-		who := payer{p.sender.Workspace, p.sender.Plan}
+		who := payer{p.sender.Workspace, p.sender.Plan, useOf(&p.rows.email).day}
 		owed[who] = append(owed[who], p)
 	}
 	for _, who := range slices.SortedFunc(maps.Keys(owed), payer.compare) {
@@ -65,15 +66,16 @@ func (s *Service) chargePending(tx *db.Tx, joined []*pending) ([]acceptance, err
 	return fresh, nil
 }
 
-// payer is whose plan emails count for. Payers are charged in one order everywhere: two nodes that lock the same rows in two orders would
+// payer is whose plan emails count for, and on which day: that on which they were made, for what is given back is given back to it. Payers are charged in one order everywhere: two nodes that lock the same rows in two orders would
 // wait for each other.
 type payer struct {
 	workspace space.ID
 	plan      plan.Name
+	day       time.Time
 }
 
 func (p payer) compare(other payer) int {
-	return cmp.Or(cmp.Compare(p.workspace, other.workspace), cmp.Compare(p.plan, other.plan))
+	return cmp.Or(cmp.Compare(p.workspace, other.workspace), cmp.Compare(p.plan, other.plan), p.day.Compare(other.day))
 }
 
 func (s *Service) charge(tx *db.Tx, who payer, joined []*pending) error {
@@ -87,7 +89,7 @@ func (s *Service) charge(tx *db.Tx, who payer, joined []*pending) error {
 			continue
 		}
 		p.receipt, p.replayed, p.err = api.Once(tx, p.request, func() (Receipt, error) {
-			quota, err := s.plans.UseEmails(tx, who.workspace, who.plan, count)
+			quota, err := s.plans.UseEmails(tx, who.workspace, who.plan, who.day, count)
 			return p.rows.receipt(quota), err
 		})
 		if isFailure(p.err) {
@@ -97,7 +99,7 @@ func (s *Service) charge(tx *db.Tx, who payer, joined []*pending) error {
 	if len(unkeyed) == 0 {
 		return nil
 	}
-	quotas, refusals, err := s.plans.UseEmailsOfMany(tx, who.workspace, who.plan, counts)
+	quotas, refusals, err := s.plans.UseEmailsOfMany(tx, who.workspace, who.plan, who.day, counts)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ func free(t *testing.T, in *apptest.Installation, used int64) (space.ID, string)
 	ws, key := in.NewWorkspace(plan.Free)
 	in.VerifiedDomain(ws, "free.test")
 	err := in.App.DB.Write(context.Background(), func(tx *db.Tx) error {
-		_, err := in.App.Plans.UseEmails(tx, ws, plan.Unlimited, used)
+		_, err := in.App.Plans.UseEmails(tx, ws, plan.Unlimited, tx.Now(), used)
 		return err
 	})
 	if err != nil {
@@ -157,6 +158,57 @@ func TestCancelledMailGivesItsQuotaBackOnce(t *testing.T) {
 			t.Errorf("%+v used after", got)
 		}
 	})
+}
+
+// atMidnight lets the day and the month end once while the next mail is being made, before it is stored.
+func atMidnight(t *testing.T, in *apptest.Installation) {
+	t.Helper()
+	_, ends := plan.Month(in.Clock.Now())
+	in.Clock.Advance(ends.Add(-time.Hour).Sub(in.Clock.Now()))
+	over := sync.OnceFunc(func() { in.Clock.Advance(2 * time.Hour) })
+	t.Cleanup(in.App.DB.Watch(func(query string, _ []any) {
+		if strings.Contains(query, "step = 'throttled'") { // who has to wait is asked after the mail has its time
+			over()
+		}
+	}))
+}
+
+func TestMailThatIsStoredAfterMidnightGivesItsQuotaBackToTheDayItWasTakenFrom(t *testing.T) {
+	t.Parallel()
+	later := fields{"scheduled_at": "in 3 days", "to": many(3)}
+	for name, send := range map[string]func(in *apptest.Installation) []string{
+		"one": func(in *apptest.Installation) []string { return []string{send(in, later).Text("id")} },
+		"one with a key": func(in *apptest.Installation) []string {
+			return []string{sendWithKey(in, "order.1234", later).Text("id")}
+		},
+		"a batch": func(in *apptest.Installation) (ids []string) {
+			for _, sent := range rows(in.Call(http.MethodPost, "/emails/batch", []fields{letter(later), letter(later)})) {
+				ids = append(ids, fmt.Sprint(sent["id"]))
+			}
+			return ids
+		},
+	} {
+		apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+			atMidnight(t, in)
+			before := in.Clock.Now()
+			ids := send(in)
+			if in.Clock.Now().Sub(before) < time.Hour || len(ids) == 0 {
+				t.Fatalf("%s: %v, and midnight has not passed", name, ids)
+			}
+			for _, id := range ids {
+				if answer := cancel(in, id); answer.Status != http.StatusOK {
+					t.Fatalf("%s: %d %s", name, answer.Status, answer.Raw)
+				}
+			}
+			var left int64
+			if err := in.App.DB.Read(t.Context(), func(tx *db.Tx) (err error) {
+				left, err = db.One(tx, db.Value[int64], `SELECT CAST(COALESCE(SUM(emails), -1) AS BIGINT) FROM plan_usage`)
+				return err
+			}); err != nil || left != 0 {
+				t.Errorf("%s: %d are used by mail that was never sent, %v", name, left, err)
+			}
+		})
+	}
 }
 
 func TestReplayUsesNoQuota(t *testing.T) {

@@ -45,20 +45,19 @@ type Quota struct {
 	ResetsAt time.Time
 }
 
-// UseEmails counts emails to the given number of recipients against the plan, or refuses them all.
-func (s *Service) UseEmails(tx *db.Tx, ws space.ID, name Name, recipients int64) (Quota, error) {
+// UseEmails counts emails to the given number of recipients, made at the given moment, against the plan, or refuses them all.
+func (s *Service) UseEmails(tx *db.Tx, ws space.ID, name Name, at time.Time, recipients int64) (Quota, error) {
 	p, err := s.Get(name)
 	if err != nil {
 		return Quota{}, err
 	}
-	now := tx.Now()
-	month, day := allowance{monthPeriod(now), mostOf(p.Limits.EmailsPerMonth)}, allowance{dayPeriod(now), mostOf(p.Limits.EmailsPerDay)}
+	month, day := allowance{monthPeriod(at), mostOf(p.Limits.EmailsPerMonth)}, allowance{dayPeriod(at), mostOf(p.Limits.EmailsPerDay)}
 	counts, err := use(tx, ws, recipients, month, day)
 	if err != nil {
 		return Quota{}, err
 	}
 	if len(counts) == 2 {
-		return Quota{Used: counts[month.period], Limit: p.Limits.EmailsPerMonth, ResetsAt: nextMonth(now)}, nil
+		return Quota{Used: counts[month.period], Limit: p.Limits.EmailsPerMonth, ResetsAt: nextMonth(at)}, nil
 	}
 	// The transaction may go on with other emails, so one period must not keep what the other refused.
 	for period := range counts {
@@ -66,25 +65,25 @@ func (s *Service) UseEmails(tx *db.Tx, ws space.ID, name Name, recipients int64)
 			return Quota{}, err
 		}
 	}
-	usage, err := s.EmailsUsed(tx, ws)
+	usage, err := usedIn(tx, ws, at)
 	if err != nil {
 		return Quota{}, err
 	}
 	if usage.Month+recipients > month.most {
-		return Quota{}, quotaError(ErrMonthlyQuota, name, month.most, usage.Month, nextMonth(now))
+		return Quota{}, quotaError(ErrMonthlyQuota, name, month.most, usage.Month, nextMonth(at))
 	}
-	return Quota{}, quotaError(ErrDailyQuota, name, day.most, usage.Day, nextDay(now))
+	return Quota{}, quotaError(ErrDailyQuota, name, day.most, usage.Day, nextDay(at))
 }
 
 // UseEmailsOfMany counts several emails at once: together if the plan has room for all, else one by one, so that those fit that
 // came first. Each has a quota or a refusal; the error means that nothing can be said.
-func (s *Service) UseEmailsOfMany(tx *db.Tx, ws space.ID, name Name, recipients []int64) (quotas []Quota, refusals []error, err error) {
+func (s *Service) UseEmailsOfMany(tx *db.Tx, ws space.ID, name Name, at time.Time, recipients []int64) (quotas []Quota, refusals []error, err error) {
 	quotas, refusals = make([]Quota, len(recipients)), make([]error, len(recipients))
 	total := int64(0)
 	for _, n := range recipients {
 		total += n
 	}
-	last, err := s.UseEmails(tx, ws, name, total)
+	last, err := s.UseEmails(tx, ws, name, at, total)
 	if err == nil {
 		for i := len(recipients) - 1; i >= 0; i-- {
 			quotas[i] = last
@@ -96,7 +95,7 @@ func (s *Service) UseEmailsOfMany(tx *db.Tx, ws space.ID, name Name, recipients 
 		return nil, nil, err
 	}
 	for i, n := range recipients {
-		if quotas[i], refusals[i] = s.UseEmails(tx, ws, name, n); refusals[i] != nil && !isQuota(refusals[i]) {
+		if quotas[i], refusals[i] = s.UseEmails(tx, ws, name, at, n); refusals[i] != nil && !isQuota(refusals[i]) {
 			return nil, nil, refusals[i]
 		}
 	}
@@ -105,9 +104,9 @@ func (s *Service) UseEmailsOfMany(tx *db.Tx, ws space.ID, name Name, recipients 
 
 func isQuota(err error) bool { return errors.Is(err, ErrMonthlyQuota) || errors.Is(err, ErrDailyQuota) }
 
-// ReturnEmails gives back what UseEmails took at the given moment, for mail that was never sent.
-func (s *Service) ReturnEmails(tx *db.Tx, ws space.ID, takenAt time.Time, recipients int64) error {
-	for _, period := range []string{monthPeriod(takenAt), dayPeriod(takenAt)} {
+// ReturnEmails gives back what UseEmails took for the given moment, for mail that was never sent.
+func (s *Service) ReturnEmails(tx *db.Tx, ws space.ID, at time.Time, recipients int64) error {
+	for _, period := range []string{monthPeriod(at), dayPeriod(at)} {
 		if err := giveBack(tx, ws, period, recipients); err != nil {
 			return err
 		}
@@ -116,12 +115,14 @@ func (s *Service) ReturnEmails(tx *db.Tx, ws space.ID, takenAt time.Time, recipi
 }
 
 // EmailsUsed returns the usage of the current periods.
-func (s *Service) EmailsUsed(tx *db.Tx, ws space.ID) (Usage, error) {
-	month, err := used(tx, ws, monthPeriod(tx.Now()))
+func (s *Service) EmailsUsed(tx *db.Tx, ws space.ID) (Usage, error) { return usedIn(tx, ws, tx.Now()) }
+
+func usedIn(tx *db.Tx, ws space.ID, at time.Time) (Usage, error) {
+	month, err := used(tx, ws, monthPeriod(at))
 	if err != nil {
 		return Usage{}, err
 	}
-	day, err := used(tx, ws, dayPeriod(tx.Now()))
+	day, err := used(tx, ws, dayPeriod(at))
 	return Usage{Month: month, Day: day}, err
 }
 

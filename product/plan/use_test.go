@@ -73,7 +73,7 @@ func each(t *testing.T, test func(t *testing.T, o office)) {
 
 func (o office) use(of space.ID, name plan.Name, recipients int64) (quota plan.Quota, err error) {
 	err = o.db.Write(context.Background(), func(tx *db.Tx) (err error) {
-		quota, err = o.plans.UseEmails(tx, of, name, recipients)
+		quota, err = o.plans.UseEmails(tx, of, name, tx.Now(), recipients)
 		return err
 	})
 	return quota, err
@@ -170,7 +170,7 @@ func TestOfManyEmailsThoseFitThatCameFirst(t *testing.T) {
 		}{{ws, small, []int64{2, 3, 1}, "[2 refused 3]"}, {other, plan.Unlimited, []int64{2, 3, 1}, "[2 5 6]"}} {
 			var told []string
 			err := o.db.Write(context.Background(), func(tx *db.Tx) error {
-				quotas, refusals, err := o.plans.UseEmailsOfMany(tx, c.of, c.name, c.many)
+				quotas, refusals, err := o.plans.UseEmailsOfMany(tx, c.of, c.name, tx.Now(), c.many)
 				told = nil
 				for i, quota := range quotas {
 					text := fmt.Sprint(quota.Used)
