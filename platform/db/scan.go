@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // Time scans a moment stored in microseconds into t; NULL becomes the zero time.
@@ -63,6 +64,20 @@ func NullText[S ~string](s S) any {
 // lower case, because the engines disagree about case.
 func Contains(text string) string {
 	return "%" + likeWildcards.Replace(strings.ToLower(text)) + "%"
+}
+
+// ContainsLoosely is Contains for columns that keep the case of what they have: compared with what LOWER makes of them. That knows other letters
+// than those of ASCII only on some databases, so they may be any letter, and something else must tell which. exact is true if there are none.
+func ContainsLoosely(text string) (pattern string, exact bool) {
+	exact = true
+	pattern = strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf {
+			return r
+		}
+		exact = false
+		return '_'
+	}, Contains(text))
+	return pattern, exact
 }
 
 var likeWildcards = strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`)

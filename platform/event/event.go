@@ -9,7 +9,6 @@ package event
 
 import (
 	"encoding/json"
-	"strings"
 	"time"
 
 	"postrider/platform/db"
@@ -53,16 +52,16 @@ func (e Event) Number() int64 { return e.position.seq }
 // Newest returns the number of the newest event, 0 if there is none.
 func Newest(tx *db.Tx) (int64, error) { return selectNewest(tx) }
 
-// OfSubject returns a page of the events about one subject, oldest first. An empty recipient means all.
+// OfSubject returns a page of the events about one subject, oldest first. An empty recipient means all; another is written as in the events.
 func OfSubject(tx *db.Tx, ws space.ID, subject, recipient string, limit, offset int) ([]Event, error) {
 	var recipients []string
 	if recipient != "" {
-		recipients = []string{strings.ToLower(recipient)}
+		recipients = []string{recipient}
 	}
 	return PartOfSubject(tx, ws, subject, recipients, db.Keyset{}, limit, offset)
 }
 
-// PartOfSubject is OfSubject for a part of the events; its keys are those of KeysOf. The recipients are in lower case; none means all.
+// PartOfSubject is OfSubject for a part of the events; its keys are those of KeysOf. No recipients means all.
 func PartOfSubject(tx *db.Tx, ws space.ID, subject string, recipients []string, part db.Keyset, limit, offset int) ([]Event, error) {
 	return selectSubject(tx, ws, subject, recipients, part, limit, offset)
 }

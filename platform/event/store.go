@@ -40,7 +40,7 @@ func selectNewest(tx *db.Tx) (int64, error) {
 }
 
 func selectSubject(tx *db.Tx, ws space.ID, subject string, recipients []string, part db.Keyset, limit, offset int) ([]Event, error) {
-	condition, args := part.Where("workspace_id = $1 AND subject_id = $2 AND ($3 = 0 OR LOWER(recipient) {in $4})",
+	condition, args := part.Where("workspace_id = $1 AND subject_id = $2 AND ($3 = 0 OR recipient {in $4})",
 		[]any{ws, subject, len(recipients), recipients, limit, offset}, "seq")
 	return db.All(tx, scanEvent, `
 		SELECT `+columns+` FROM event

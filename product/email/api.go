@@ -192,13 +192,24 @@ type subListRequest struct {
 	Recipient []string `query:"recipient" doc:"Only what concerns one of these addresses." example:"ann@example.net"`
 }
 
-// recipients are the addresses that are asked for, as stored ones are compared with them: nobody minds the case of an address.
-func (r subListRequest) recipients() []string {
-	asked := make([]string, len(r.Recipient))
-	for i, address := range r.Recipient {
-		asked[i] = strings.ToLower(address)
+// recipients are the addresses that are asked for, in the spelling of the email, in which events and attempts have them too. Nobody minds the
+// case of an address, and it is compared here: databases disagree about the letters that have one.
+func (r subListRequest) recipients(tx *db.Tx, e Email) ([]string, error) {
+	if len(r.Recipient) == 0 {
+		return nil, nil
 	}
-	return asked
+	all, err := selectRecipients(tx, e.Workspace, e.ID)
+	asked := slices.Clone(r.Recipient)
+	for i := range asked {
+		asked[i] = strings.ToLower(asked[i])
+	}
+	spelled := slices.Clone(r.Recipient)
+	for _, to := range all {
+		if slices.Contains(asked, strings.ToLower(to.Address)) {
+			spelled = append(spelled, to.Address)
+		}
+	}
+	return spelled, err
 }
 
 func (s *Service) handleEvents(ctx context.Context, caller api.Caller, r subListRequest) (page api.Page[eventRecord], err error) {
@@ -214,7 +225,11 @@ func (s *Service) handleEvents(ctx context.Context, caller api.Caller, r subList
 		if err != nil {
 			return err
 		}
-		events, err := event.PartOfSubject(tx, caller.Workspace, string(e.ID), r.recipients(), part, r.Limit+1, r.Offset)
+		recipients, err := r.recipients(tx, e)
+		if err != nil {
+			return err
+		}
+		events, err := event.PartOfSubject(tx, caller.Workspace, string(e.ID), recipients, part, r.Limit+1, r.Offset)
 		if err != nil {
 			return err
 		}
@@ -264,7 +279,11 @@ func (s *Service) handleAttempts(ctx context.Context, caller api.Caller, r subLi
 		if err != nil {
 			return err
 		}
-		attempts, err := selectAttempts(tx, caller.Workspace, e.ID, r.recipients(), part, r.Limit+1, r.Offset)
+		recipients, err := r.recipients(tx, e)
+		if err != nil {
+			return err
+		}
+		attempts, err := selectAttempts(tx, caller.Workspace, e.ID, recipients, part, r.Limit+1, r.Offset)
 		if err != nil {
 			return err
 		}
@@ -276,7 +295,7 @@ func (s *Service) handleAttempts(ctx context.Context, caller api.Caller, r subLi
 		if r.Placed() {
 			return nil
 		}
-		total, err := countAttempts(tx, caller.Workspace, e.ID, r.recipients())
+		total, err := countAttempts(tx, caller.Workspace, e.ID, recipients)
 		page.Total = &total
 		return err
 	})

@@ -294,6 +294,20 @@ func TestASenderIsFoundInAnyCaseOfAnyLetters(t *testing.T) {
 	})
 }
 
+func TestARecipientIsFoundInAnyCaseOfAnyLetters(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		accepted(t, in, fields{"subject": "one", "to": "Böse <ÜNAL.Öz@example.net>"})
+		accepted(t, in, fields{"subject": "two", "bcc": "Ünal%Öz@example.net", "to": "ann@example.net"})
+		accepted(t, in, fields{"subject": "ünal writes", "from": "Ünal <ann@acme.test>", "to": "onal@example.net"})
+		for text, want := range map[string]string{"ünal": "one two", "ÜNAL.öz@EXAMPLE": "one", "Ünal%": "two", "ön": "", "ONAL": "ünal writes", "böse": "", "Ünal@": ""} {
+			if got := subjects(t, in, "to", text); got != want {
+				t.Errorf("%s finds %q, want %q", text, got, want)
+			}
+		}
+	})
+}
+
 func TestRowsTellWhenTheNextAttemptIs(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

@@ -3,6 +3,7 @@ package email_test
 import (
 	"bytes"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -114,4 +115,20 @@ func TestSubListsHaveBounds(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestWhatConcernsARecipientIsFoundInAnyCaseOfAnyLetters(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		id := accepted(t, in, fields{"to": []string{"ÜNAL@example.net", "onal@example.net"}})
+		in.Deliver()
+		for _, text := range []string{"ünal@example.net", "Ünal@EXAMPLE.net", "ÜNAL@example.net"} {
+			recipient := "?" + url.Values{"recipient": {text}}.Encode()
+			attempts := in.Call(http.MethodGet, "/emails/"+id+"/attempts"+recipient, nil)
+			events := rows(in.Call(http.MethodGet, "/emails/"+id+"/events"+recipient, nil))
+			if len(rows(attempts)) != 1 || attempts.Body["total"] != 1.0 || len(events) == 0 || events[0]["recipient"] != "ÜNAL@example.net" {
+				t.Errorf("%s: %s, events %v", text, attempts.Raw, events)
+			}
+		}
+	})
 }

@@ -250,7 +250,7 @@ type storedAttempt struct {
 }
 
 func selectAttempts(tx *db.Tx, ws space.ID, id ID, recipients []string, part db.Keyset, limit, offset int) ([]storedAttempt, error) {
-	condition, args := part.Where("workspace_id = $1 AND email_id = $2 AND ($3 = 0 OR LOWER(recipient) {in $4})",
+	condition, args := part.Where("workspace_id = $1 AND email_id = $2 AND ($3 = 0 OR recipient {in $4})",
 		[]any{ws, id, len(recipients), recipients, limit, offset}, "started_at", "id")
 	return db.All(tx, func(s db.Scanner) (a storedAttempt, err error) {
 		var details string
@@ -275,7 +275,7 @@ func selectAttemptStart(tx *db.Tx, ws space.ID, id ID, attempt string) (time.Tim
 func countAttempts(tx *db.Tx, ws space.ID, id ID, recipients []string) (int64, error) {
 	return db.One(tx, db.Value[int64], `
 		SELECT COUNT(*) FROM email_attempt
-		WHERE workspace_id = $1 AND email_id = $2 AND ($3 = 0 OR LOWER(recipient) {in $4})`, ws, id, len(recipients), recipients)
+		WHERE workspace_id = $1 AND email_id = $2 AND ($3 = 0 OR recipient {in $4})`, ws, id, len(recipients), recipients)
 }
 
 func cancelRecipients(tx *db.Tx, ws space.ID, id ID) error {

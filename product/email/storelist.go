@@ -36,6 +36,9 @@ func (p *pageQuery) add(condition string, value any) {
 // those of ASCII only on some databases.
 const senderInSearch = `SUBSTR(search, 36 + 1 + LENGTH(subject) + 1 + 1, LENGTH(sender))`
 
+// recipientsInSearch are those that the message names, with their names, as searchText wrote them.
+const recipientsInSearch = `SUBSTR(search, 36 + 1 + LENGTH(subject) + 1 + LENGTH(sender) + 1 + LENGTH(message_id) + 1 + 1)`
+
 // filter adds the filters of a list. The word index narrows them down to few emails, and the conditions say exactly which are
 // meant: the index knows nothing of the order of words.
 func (p *pageQuery) filter(q listQuery) {
@@ -59,10 +62,8 @@ func (p *pageQuery) filter(q listQuery) {
 		p.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
 		p.asked = append(p.asked, wordsAsked(q.Search)...)
 	}
-	p.contains(`EXISTS (
-		SELECT 1 FROM email_recipient
-		WHERE email_recipient.email_id = email.id AND LOWER(address) LIKE ? ESCAPE '\')`, q.To)
-	p.contains(senderInSearch+` LIKE ? ESCAPE '\'`, q.From)
+	p.contains(q.To, p.sentTo)
+	p.contains(q.From, func(text string) string { return senderInSearch + p.like(db.Contains(text)) })
 	p.tagged(q.Tag)
 	p.among("template_id", q.Template, wordOfTemplate)
 	p.among("email.broadcast_id", q.Broadcast, nil)
@@ -140,19 +141,38 @@ func (p *pageQuery) ofDomains(domains []string) {
 	p.either = append(p.either, choices)
 }
 
-// contains keeps to emails in which one of the texts is found.
-func (p *pageQuery) contains(condition string, texts []string) {
+// contains keeps to emails in which one of the texts is found, each by the condition that is made of it.
+func (p *pageQuery) contains(texts []string, condition func(text string) string) {
 	if len(texts) == 0 {
 		return
 	}
-	patterns, typed := make([]string, len(texts)), make([][]string, len(texts))
+	conditions, typed := make([]string, len(texts)), make([][]string, len(texts))
 	for i, text := range texts {
-		patterns[i], typed[i] = db.Contains(text), db.Words(text)
+		conditions[i], typed[i] = condition(text), db.Words(text)
 	}
-	p.any(condition, patterns)
+	p.where = append(p.where, "("+strings.Join(conditions, " OR ")+")")
 	if !slices.ContainsFunc(typed, func(words []string) bool { return len(words) == 0 }) {
 		p.typed = append(p.typed, typed)
 	}
+}
+
+// like compares with a pattern.
+func (p *pageQuery) like(pattern string) string {
+	p.args = append(p.args, pattern)
+	return fmt.Sprintf(` LIKE $%d ESCAPE '\'`, len(p.args))
+}
+
+// sentTo is the condition of emails to an address in which a text is found. Other letters than those of ASCII are compared where they are folded
+// already.
+func (p *pageQuery) sentTo(text string) string {
+	pattern, exact := db.ContainsLoosely(text)
+	condition := `EXISTS (
+		SELECT 1 FROM email_recipient
+		WHERE email_recipient.email_id = email.id AND LOWER(address)` + p.like(pattern) + `)`
+	if exact {
+		return condition
+	}
+	return "(" + condition + " AND " + recipientsInSearch + p.like(db.Contains(text)) + ")"
 }
 
 func (p *pageQuery) tagged(tags []string) {

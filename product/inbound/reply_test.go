@@ -341,6 +341,26 @@ func TestMailIsFoundByItsAuthorAndItsRecipients(t *testing.T) {
 	})
 }
 
+func TestMailFromBeforeItsTextsWereFoldedIsFoundInAnyCaseOfAnyLetters(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		hand(t, in.Receiving(), "hidden@acme.test", crlf("From: =?utf-8?q?=C3=84nne_=C3=96z?= <anne@example.net>", "To: =?utf-8?q?D=C3=96RTE?= <doerte@example.org>", "Subject: Hello", "", "x"))
+		err := in.App.DB.Write(t.Context(), func(tx *db.Tx) error {
+			_, err := tx.Exec(`UPDATE inbound_received SET from_text = NULL, to_text = NULL`)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range []struct{ name, text, want string }{{"from", "änne", "1"}, {"from", "ÄNNE ÖZ", "1"}, {"from", "ANNE@", "1"}, {"from", "dörte", "0"},
+			{"to", "dörte", "1"}, {"to", "Doerte@", "1"}, {"to", "änne", "0"}} {
+			if got := in.Call(http.MethodGet, "/emails/receiving?"+url.Values{c.name: {c.text}}.Encode(), nil); got.Text("total") != c.want {
+				t.Errorf("%s=%s: %s, want %s", c.name, c.text, got.Text("total"), c.want)
+			}
+		}
+	})
+}
+
 func TestMarksOfTwoPeopleAtTheSameMomentBothStay(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {

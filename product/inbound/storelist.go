@@ -30,12 +30,20 @@ func (w *where) among(column string, values []string) {
 	}
 }
 
-// contains adds that the condition holds for one of the texts, if there are any.
-func (w *where) contains(condition string, texts []string) {
+// contains adds that one of the texts is found in a column, if there are any. Messages from before it was filled have what it is made of in
+// another, in which only letters of ASCII can be folded; the others are looked for among all that a search looks through.
+func (w *where) contains(column, before string, texts []string) {
 	var choices []string
 	for _, text := range texts {
+		pattern, exact := db.ContainsLoosely(text)
 		w.args = append(w.args, db.Contains(text))
-		choices = append(choices, strings.ReplaceAll(condition, "?", fmt.Sprintf("$%d", len(w.args))))
+		found := fmt.Sprintf(` LIKE $%d ESCAPE '\'`, len(w.args))
+		if exact {
+			choices = append(choices, "COALESCE("+column+", LOWER("+before+"))"+found)
+			continue
+		}
+		w.args = append(w.args, pattern)
+		choices = append(choices, fmt.Sprintf(`COALESCE(%s, search)%s AND (%s IS NOT NULL OR LOWER(%s) LIKE $%d ESCAPE '\')`, column, found, column, before, len(w.args)))
 	}
 	if len(choices) > 0 {
 		w.conditions = append(w.conditions, "("+strings.Join(choices, " OR ")+")")
@@ -51,8 +59,8 @@ func (q listQuery) where(ws space.ID) *where {
 		w.add("domain_id {in ?}", q.domains)
 	}
 	w.among("domain_id", q.Domain)
-	w.contains(`COALESCE(to_text, LOWER(addresses)) LIKE ? ESCAPE '\'`, q.To)
-	w.contains(`COALESCE(from_text, LOWER(sender)) LIKE ? ESCAPE '\'`, q.From)
+	w.contains("to_text", "addresses", q.To)
+	w.contains("from_text", "sender", q.From)
 	if q.Search != "" {
 		w.add(`search LIKE ? ESCAPE '\'`, db.Contains(q.Search))
 	}
