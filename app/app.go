@@ -4,6 +4,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"net/http"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"postrider/mail/spam"
 	"postrider/platform/api"
 	"postrider/platform/blob"
+	"postrider/platform/custody"
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/httpout"
@@ -76,6 +78,7 @@ type App struct {
 	Inbound *inbound.Service
 
 	blobs  blob.Store
+	sweeps *custody.Sweeper
 	sealed *reseal.Resealer // nil without a previous secret
 	meters *meters
 	window *event.Window // what followers have read
@@ -115,7 +118,7 @@ type Settings struct {
 
 // Assemble builds the parts on an open database. It starts nothing.
 func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, settings Settings) *App {
-	a := &App{World: w, DB: d, blobs: blobs, meters: newMeters(), window: event.NewWindow()}
+	a := &App{World: w, DB: d, blobs: blobs, sweeps: custody.NewSweeper(w, d, blobs), meters: newMeters(), window: event.NewWindow()}
 	if keys.Rotating() {
 		a.sealed = reseal.New(d, keys, w.Log, sealed())
 	}
@@ -209,7 +212,7 @@ func (a *App) Followers() []event.Follower {
 func (a *App) Workers() []queue.Worker {
 	workers := []queue.Worker{
 		{Name: "idempotency keys", Step: a.forgetKeys, Every: time.Minute, Gentle: true},
-		{Name: "unused blobs", Step: a.sweepBlobs, Every: time.Hour},
+		{Name: "unused blobs", Step: a.sweepBlobs, Every: custody.LookEvery},
 	}
 	for _, slice := range []interface{ Workers() []queue.Worker }{
 		a.Accounts, a.Keys, a.Nodes, a.Guard, a.Domains, a.Webhooks, a.Suppressions, a.Audience, a.Broadcasts, a.Automations, a.Emails,
@@ -254,7 +257,12 @@ func (a *App) forgetKeys(ctx context.Context) (bool, error) {
 const blobGrace = 24 * time.Hour
 
 func (a *App) sweepBlobs(ctx context.Context) (bool, error) {
-	_, err := blob.Sweep(ctx, a.blobs, a.World.Clock.Now().Add(-blobGrace), a.referencedBlobs)
+	_, err := a.sweeps.Sweep(ctx, a.World.Clock.Now().Add(-blobGrace), a.referencedBlobs)
+	if errors.Is(err, custody.ErrContested) {
+		a.World.Log.Error("nothing is removed from the blob store: another database, or a copy of this one, has signed it; "+
+			"stop the other, and run postrider adopt here", "error", err)
+		return false, nil // it is told at every look, and no other mends it
+	}
 	return false, err
 }
 

@@ -100,12 +100,13 @@ var (
 	attemptsMetric    = prometheus.NewDesc("postrider_delivery_attempts_total", "Attempts to deliver to one recipient, by what followed and who runs the mailbox.", []string{"outcome", "provider"}, nil)
 	connectionsMetric = prometheus.NewDesc("postrider_delivery_connections", "Connections to other mail servers, open or being opened.", nil, nil)
 	aheadMetric       = prometheus.NewDesc("postrider_clock_ahead_seconds", "How far this node's clock is ahead of the database's, at the least; negative is behind.", nil, nil)
+	contestedMetric   = prometheus.NewDesc("postrider_blobs_contested", "1 if another database has signed the blob store, so that nothing is removed from it.", nil, nil)
 	heldMetric        = prometheus.NewDesc("postrider_delivery_held", "Recipients that this node has leased.", nil, nil)
 )
 
 // Describe names what is asked for.
 func (s *survey) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{reachableMetric, mailMetric, itemsMetric, ageMetric, behindMetric, attemptsMetric, connectionsMetric, heldMetric, aheadMetric} {
+	for _, d := range []*prometheus.Desc{reachableMetric, mailMetric, itemsMetric, ageMetric, behindMetric, attemptsMetric, connectionsMetric, heldMetric, aheadMetric, contestedMetric} {
 		descriptions <- d
 	}
 }
@@ -126,6 +127,11 @@ func (s *survey) Collect(values chan<- prometheus.Metric) {
 	gauge(connectionsMetric, float64(numbers.Connections))
 	gauge(heldMetric, float64(numbers.Held))
 	gauge(aheadMetric, s.app.Nodes.Ahead().Seconds())
+	contested := 0.0
+	if s.app.sweeps.Contested() {
+		contested = 1
+	}
+	gauge(contestedMetric, contested)
 	for kind, count := range numbers.Attempts {
 		values <- prometheus.MustNewConstMetric(attemptsMetric, prometheus.CounterValue, float64(count), kind.Outcome, kind.ISP)
 	}

@@ -14,6 +14,8 @@ type Inside struct {
 	Live int64
 	// FileBlobs tells that large bodies and attachments are kept in the directory of one server.
 	FileBlobs bool
+	// Contested tells that another database has signed the blob store.
+	Contested bool
 	// Ready is how many recipients are due, Oldest since when the first of them is; zero if none is.
 	Ready  int64
 	Oldest time.Time
@@ -47,6 +49,10 @@ func (e *examination) inside(ctx context.Context) {
 		e.note("blobs", standing.Warn, "Give every node the same bucket with --blob-url; "+
 			"postrider migrate --from DIRECTORY --from postgres://… --to s3://… moves what is in files",
 			"%d servers run, and large bodies and attachments are in files: a server that does not see the same files cannot send them.", in.Live)
+	}
+	if in.Contested {
+		e.note("blobs", standing.Warn, "Stop the servers on the other one, then run: postrider adopt",
+			"Another database, or a copy of this one, uses the same bucket or blob directory. Until it is said whose it is, nothing is removed from it.")
 	}
 	if waited := e.world.Clock.Now().Sub(in.Oldest); !in.Oldest.IsZero() && waited > stuckAfter {
 		e.note("queue", standing.Fail, "Run a server with the role worker (--roles) and look into its log: journalctl -u postrider", "%d recipients are due, the first since %s ago, and nobody sends to them.", in.Ready, waited.Round(time.Minute))

@@ -13,6 +13,7 @@ import (
 	"postrider/app"
 	"postrider/app/doctor"
 	"postrider/platform/certstore"
+	"postrider/platform/custody"
 	"postrider/platform/db"
 	"postrider/platform/queue"
 	"postrider/product/domain"
@@ -98,6 +99,9 @@ func (c doctorCommand) lookInside(w world.World) func(context.Context) (doctor.I
 		defer stores.DB.Close()
 		a := app.Assemble(w, stores.DB, stores.Blobs, stores.Keys, app.Settings{ServiceDomain: c.Domain})
 		in.FileBlobs = c.BlobURL == ""
+		if contested, err := custody.Contested(ctx, stores.DB, stores.Blobs); err == nil { // a bucket that cannot be asked has been told of already
+			in.Contested = contested
+		}
 		var failing []domain.Domain
 		err = stores.DB.Read(ctx, func(tx *db.Tx) error {
 			if in.Live, err = a.Nodes.Live(tx); err != nil {

@@ -21,6 +21,7 @@ func examples() map[string][]string {
 		"key create":       {"postrider key create --workspace 0193…", "postrider key create --workspace 0193… --preset sending_access --name Shop --json"},
 		"backup":           {"postrider backup --data /var/lib/postrider --out /backup/today", "postrider backup --config /etc/postrider/postrider.toml --out /backup/today --json"},
 		"restore":          {"postrider restore --from /backup/today --data /var/lib/postrider", "postrider restore --from /backup/today --data /var/lib/postrider --json"},
+		"adopt":            {"postrider adopt --config /etc/postrider/postrider.toml", "postrider adopt --data /var/lib/postrider --json"},
 		"doctor":           {"postrider doctor --config /etc/postrider/postrider.toml", "postrider doctor --domain mail.example.org --json"},
 		"health":           {"postrider health --admin 127.0.0.1:8026", "postrider health --admin 127.0.0.1:8026 --json"},
 		"send":             {"postrider send --from you@example.org --to friend@example.net --subject Hello --text 'It works.'", "uptime | postrider send --from you@example.org --to you@example.org --subject Uptime"},

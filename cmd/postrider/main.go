@@ -28,6 +28,7 @@ type commands struct {
 	Key       keyCommand       `cmd:"" help:"Make API keys."`
 	Backup    backupCommand    `cmd:"" help:"Copy everything that must not be lost, while it is in use."`
 	Restore   restoreCommand   `cmd:"" help:"Put a backup back."`
+	Adopt     adoptCommand     `cmd:"" help:"Let this database do the work, and clean up its blobs, where another did: the other is gone."`
 	Setup     setupCommand     `cmd:"" help:"Set a server up: its name, DNS records, configuration and systemd unit."`
 	Doctor    doctorCommand    `cmd:"" help:"Look for the reasons why mail would not arrive, and say what to do."`
 	Health    healthCommand    `cmd:"" help:"Ask a running server on this machine whether it can take mail."`

@@ -47,7 +47,17 @@ type Store interface {
 	DeleteUntouched(ctx context.Context, ref Ref, since time.Time) (bool, error)
 	// List visits every blob that was last put before the given time, in no particular order. The visitor may delete.
 	List(ctx context.Context, before time.Time, visit func(info Info, modified time.Time) error) error
+	// Sign returns what SetSign has left last, for whoever opens the store next; empty if nothing was. It is no blob.
+	Sign(ctx context.Context) (string, error)
+	// SetSign replaces the sign, which is short and no secret.
+	SetSign(ctx context.Context, sign string) error
 }
+
+// signName is what the sign is kept under. No blob has such a name.
+const signName = "sweeper"
+
+// maxSign bounds what is read of a sign; ours are shorter.
+const maxSign = 256
 
 // refLength is that of a SHA-256 in hexadecimal.
 const refLength = 2 * sha256.Size

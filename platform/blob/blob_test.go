@@ -249,3 +249,24 @@ func (neverEnding) Read(p []byte) (int, error) { return len(p), nil }
 type readerFunc func([]byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestASignIsWhatWasLeftLastAndNoBlob(t *testing.T) {
+	t.Parallel()
+	onEveryStore(t, func(t *testing.T, store blob.Store, c *clock) {
+		if sign, err := store.Sign(t.Context()); sign != "" || err != nil {
+			t.Errorf("a new store: %q %v", sign, err)
+		}
+		for _, left := range []string{"one", "another one"} {
+			if err := store.SetSign(t.Context(), left); err != nil {
+				t.Fatal(err)
+			}
+			if sign, err := store.Sign(t.Context()); sign != left || err != nil {
+				t.Errorf("%q %v; want %q", sign, err, left)
+			}
+		}
+		c.move(time.Hour)
+		if found := list(t, store, c.Now()); len(found) != 0 {
+			t.Errorf("listed %v", found)
+		}
+	})
+}

@@ -158,6 +158,36 @@ func visitFile(file fs.DirEntry, before time.Time, visit func(Info, time.Time) e
 	return visit(Info{Ref: ref, Size: stat.Size()}, stat.ModTime().UTC())
 }
 
+// Sign reads the file of the sign.
+func (f *Files) Sign(context.Context) (string, error) {
+	raw, err := os.ReadFile(filepath.Join(f.dir, signName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("read the sign of the store: %w", err)
+	}
+	return string(raw[:min(len(raw), maxSign)]), nil
+}
+
+// SetSign replaces the file of the sign. A verb that another user runs may write it, and the server must be able to read it.
+func (f *Files) SetSign(_ context.Context, sign string) error {
+	temp, err := f.createTemporary()
+	if err != nil {
+		return fmt.Errorf("sign the store: %w", err)
+	}
+	defer os.Remove(temp.Name()) // nothing is left there once it was moved
+	_, err = temp.WriteString(sign)
+	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
+	if err == nil {
+		err = os.Rename(temp.Name(), filepath.Join(f.dir, signName))
+	}
+	if err == nil {
+		err = syncDir(f.dir)
+	}
+	if err != nil {
+		return fmt.Errorf("sign the store: %w", err)
+	}
+	return nil
+}
+
 func (f *Files) path(ref Ref) (string, error) {
 	if _, err := ParseRef(string(ref)); err != nil {
 		return "", err

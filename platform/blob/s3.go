@@ -2,11 +2,14 @@ package blob
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"path"
+	"strings"
 	"time"
 
 	"github.com/minio/minio-go/v7"
@@ -149,6 +152,34 @@ func (s *S3) List(ctx context.Context, before time.Time, visit func(Info, time.T
 		}
 	}
 	return ctx.Err()
+}
+
+// Sign reads the object of the sign.
+func (s *S3) Sign(ctx context.Context) (string, error) {
+	body, _, _, err := s.core.GetObject(ctx, s.bucket, s.prefix+signName, minio.GetObjectOptions{})
+	if missing(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("read the sign of the store: %w", err)
+	}
+	defer body.Close()
+	raw, err := io.ReadAll(io.LimitReader(body, maxSign))
+	if err != nil {
+		return "", fmt.Errorf("read the sign of the store: %w", err)
+	}
+	return string(raw), nil
+}
+
+// SetSign replaces the object of the sign.
+func (s *S3) SetSign(ctx context.Context, sign string) error {
+	hash := sha256.Sum256([]byte(sign))
+	_, err := s.core.PutObject(ctx, s.bucket, s.prefix+signName, strings.NewReader(sign), int64(len(sign)), "", hex.EncodeToString(hash[:]),
+		minio.PutObjectOptions{ContentType: "text/plain", DisableContentSha256: true})
+	if err != nil {
+		return fmt.Errorf("sign the store: %w", err)
+	}
+	return nil
 }
 
 // key spreads names over prefixes, as the files do, so that either store can be copied to the other.
