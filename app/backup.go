@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"postrider/platform/blob"
+	"postrider/platform/custody"
 	"postrider/platform/db"
 	"postrider/platform/move"
 	"postrider/world"
@@ -100,6 +101,22 @@ func Backup(ctx context.Context, w world.World, s Storage, dir string, dump func
 
 // copyDatabase copies the embedded database as it is at one moment, and counts what is in the copy.
 func (m *Manifest) copyDatabase(ctx context.Context, w world.World, s Storage, path string) error {
+	if err := BackupDatabase(ctx, w, s, path); err != nil {
+		return err
+	}
+	var err error
+	if m.Rows, err = countRows(ctx, w, path); err != nil {
+		return err
+	}
+	if err := syncPath(path); err != nil {
+		return err
+	}
+	m.SHA256, err = hashFile(path)
+	return err
+}
+
+// BackupDatabase copies the embedded database alone. The copy says that it is one, however it is put back.
+func BackupDatabase(ctx context.Context, w world.World, s Storage, path string) error {
 	source, err := db.Open(ctx, w, db.Config{URL: s.database()})
 	if err != nil {
 		return err
@@ -108,13 +125,7 @@ func (m *Manifest) copyDatabase(ctx context.Context, w world.World, s Storage, p
 	if err := source.Backup(ctx, path); err != nil {
 		return err
 	}
-	if m.Rows, err = countRows(ctx, w, path); err != nil {
-		return err
-	}
-	if err := syncPath(path); err != nil {
-		return err
-	}
-	m.SHA256, err = hashFile(path)
+	_, err = markDatabase(ctx, w, path, custody.Copied)
 	return err
 }
 

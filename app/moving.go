@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"postrider/platform/custody"
 	"postrider/platform/db"
 	"postrider/platform/move"
 	"postrider/world"
@@ -43,7 +44,58 @@ func Move(ctx context.Context, w world.World, from, to Storage, tell move.Tell) 
 			return move.Summary{}, err
 		}
 	}
-	var sum move.Summary
+	source, err := holdSource(ctx, w, from)
+	if err != nil {
+		return move.Summary{}, fmt.Errorf("source: %w", err)
+	}
+	sum, err := source.carry(ctx, w, from, to, tell)
+	return sum, errors.Join(err, source.letGo(context.WithoutCancel(ctx), err == nil && from.database() != to.database()))
+}
+
+// heldSource is the database of a source. It is set aside while it is moved, so that no server and no verb writes into it what would stay
+// behind, and for good once it has been.
+type heldSource struct {
+	db     *db.DB // nil if only blobs are moved, and nobody said where the database is
+	before custody.Reason
+}
+
+func holdSource(ctx context.Context, w world.World, from Storage) (s heldSource, err error) {
+	if from.Dir == "" && from.DatabaseURL == "" || from.Dir != "" && from.CheckPresent() != nil {
+		return s, nil
+	}
+	if s.db, err = db.Open(ctx, w, db.Config{URL: from.database(), Mover: true}); err != nil {
+		return s, err
+	}
+	if s.before, err = custody.Aside(ctx, s.db); err == nil {
+		err = custody.SetAside(ctx, s.db, custody.Moving)
+	}
+	if err == nil {
+		if err = move.Alone(ctx, s.db); err != nil {
+			return s, errors.Join(err, s.letGo(ctx, false))
+		}
+	}
+	if err != nil {
+		s.db.Close()
+	}
+	return s, err
+}
+
+// letGo closes a source for good that was moved, and leaves another as it was before it was first held.
+func (s heldSource) letGo(ctx context.Context, moved bool) error {
+	if s.db == nil {
+		return nil
+	}
+	after := s.before
+	switch {
+	case moved:
+		after = custody.Moved
+	case after == custody.Moving: // by a run that was killed
+		after = ""
+	}
+	return errors.Join(custody.SetAside(ctx, s.db, after), s.db.Close())
+}
+
+func (s heldSource) carry(ctx context.Context, w world.World, from, to Storage, tell move.Tell) (sum move.Summary, err error) {
 	if from.blobPlace() != to.blobPlace() {
 		if sum, err = moveBlobs(ctx, w, from, to, tell); err != nil {
 			return sum, err
@@ -52,7 +104,7 @@ func Move(ctx context.Context, w world.World, from, to Storage, tell move.Tell) 
 	if from.database() == to.database() {
 		return sum, nil
 	}
-	rows, err := moveRows(ctx, w, from, to, tell)
+	rows, err := s.moveRows(ctx, w, from, to, tell)
 	rows.Blobs, rows.Bytes = sum.Blobs, sum.Bytes
 	return rows, err
 }
@@ -91,18 +143,17 @@ func moveBlobs(ctx context.Context, w world.World, from, to Storage, tell move.T
 	return move.Blobs(ctx, source, target, tell)
 }
 
-func moveRows(ctx context.Context, w world.World, from, to Storage, tell move.Tell) (move.Summary, error) {
-	source, err := db.Open(ctx, w, db.Config{URL: from.database(), Mover: true})
-	if err != nil {
-		return move.Summary{}, fmt.Errorf("source: %w", err)
-	}
-	defer source.Close()
+func (s heldSource) moveRows(ctx context.Context, w world.World, from, to Storage, tell move.Tell) (move.Summary, error) {
 	target, err := db.Open(ctx, w, db.Config{URL: to.database(), Mover: true})
 	if err != nil {
 		return move.Summary{}, fmt.Errorf("target: %w", err)
 	}
 	defer target.Close()
-	return move.Database(ctx, source, target, placeName(from.database()), tell)
+	sum, err := move.Database(ctx, s.db, target, placeName(from.database()), tell)
+	if err != nil || s.before != custody.Copied {
+		return sum, err
+	}
+	return sum, custody.SetAside(ctx, target, custody.Copied) // it is as much a copy there
 }
 
 // placeName is an address that may be shown and kept: without the password, and without the name of the user.

@@ -13,6 +13,7 @@ import (
 
 	"postrider/platform/blob"
 	"postrider/platform/certstore"
+	"postrider/platform/custody"
 	"postrider/platform/db"
 	"postrider/platform/event"
 	"postrider/platform/move"
@@ -184,6 +185,13 @@ func prepare(ctx context.Context, w world.World, d *db.DB) error {
 	}
 	if half {
 		return errHalfMoved
+	}
+	aside, err := custody.Aside(ctx, d)
+	if err != nil {
+		return err
+	}
+	if aside == custody.Moving || aside == custody.Moved {
+		return errMovedAway
 	}
 	moved, err := event.Rebase(ctx, d)
 	if moved {

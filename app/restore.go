@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"postrider/platform/blob"
+	"postrider/platform/custody"
 	"postrider/platform/move"
 	"postrider/world"
 )
@@ -23,7 +24,8 @@ var (
 		"and then move it with: postrider migrate --from DIRECTORY --to postgres://…")}
 )
 
-// Restore puts a backup into a storage that has no database yet, and compares what came with what the manifest says. load reads a
+// Restore puts a backup into a storage that has no database yet, and compares what came with what the manifest says. It is a copy until
+// somebody adopts it. load reads a
 // dump into PostgreSQL; it is called only for a backup of one.
 func Restore(ctx context.Context, w world.World, from string, s Storage, load func(file string) error, tell move.Tell) (Manifest, error) {
 	m, err := ReadManifest(from)
@@ -58,7 +60,11 @@ func Restore(ctx context.Context, w world.World, from string, s Storage, load fu
 		return m, fmt.Errorf("blobs: %w", err)
 	}
 	if m.Engine == "postgres" {
-		return m, load(filepath.Join(from, DumpFile))
+		if err := load(filepath.Join(from, DumpFile)); err != nil {
+			return m, err
+		}
+		_, err := markDatabase(ctx, w, path, custody.Copied)
+		return m, err
 	}
 	return m, m.restoreDatabase(ctx, w, filepath.Join(from, backupDatabase), path)
 }
@@ -123,6 +129,9 @@ func (m Manifest) restoreDatabase(ctx context.Context, w world.World, from, to s
 	}
 	if !maps.Equal(rows, m.Rows) {
 		return errors.New("the tables in the backup do not have the rows that the manifest counts")
+	}
+	if _, err := markDatabase(ctx, w, beside, custody.Copied); err != nil { // those of earlier versions are not marked
+		return err
 	}
 	if err := os.Rename(beside, to); err != nil {
 		return err

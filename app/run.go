@@ -14,6 +14,8 @@ import (
 
 	"postrider/app/tracing"
 	"postrider/mail/smtp"
+	"postrider/platform/custody"
+	"postrider/platform/db"
 	"postrider/platform/reseal"
 	"postrider/product/domain"
 	"postrider/world"
@@ -85,6 +87,9 @@ func Run(ctx context.Context, w world.World, config Config) error {
 		return err
 	}
 	defer stores.DB.Close()
+	if err := config.mayWork(ctx, stores.DB); err != nil {
+		return err
+	}
 	if err := ownSecret(reseal.Witness(ctx, stores.DB, stores.Keys)); err != nil {
 		return err
 	}
@@ -105,6 +110,18 @@ func Run(ctx context.Context, w world.World, config Config) error {
 	}
 	defer s.certificates.close()
 	return s.run(ctx)
+}
+
+// mayWork refuses to work on a copy, which would do again what the original has done. In the sandbox nothing leaves the machine.
+func (c Config) mayWork(ctx context.Context, d *db.DB) error {
+	if !c.Workers || c.Dev != nil {
+		return nil
+	}
+	aside, err := custody.Aside(ctx, d)
+	if err == nil && aside == custody.Copied {
+		err = errCopy
+	}
+	return err
 }
 
 // assemble builds the app with what only a listening server knows.

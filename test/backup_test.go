@@ -63,6 +63,12 @@ func TestWhatWasAcknowledgedBeforeABackupIsThereAfterItIsRestoredElsewhere(t *te
 			if _, _, err = run(t, append(append([]string{"restore", "--from", out}, elsewhere...), secret...)...); err == nil {
 				t.Error("a second restore over the first was not refused")
 			}
+			if _, stderr, err = run(t, append(append([]string{"serve", "--http", "127.0.0.1:0"}, elsewhere...), secret...)...); code(err) != 2 || !strings.Contains(stderr, "postrider adopt") {
+				t.Errorf("a server on a copy ended with %d: %s", code(err), stderr)
+			}
+			if _, stderr, err = run(t, append(append([]string{"adopt"}, elsewhere...), secret...)...); err != nil {
+				t.Fatalf("%v: %s", err, stderr)
+			}
 			restored := serve(elsewhere)
 			restored.APIKey = key
 			for id := range acknowledged {

@@ -71,6 +71,9 @@ func damaged(s *shop, engine string) {
 	if _, stderr, err := run(s.t, append([]string{"restore", "--from", backup}, s.storage...)...); err != nil {
 		s.t.Fatalf("restore: %v %s", err, stderr)
 	}
+	if _, stderr, err := run(s.t, append([]string{"adopt"}, s.storage...)...); err != nil {
+		s.t.Fatalf("adopt: %v %s", err, stderr)
+	}
 	s.manners.Store(nil)
 	s.withClock()
 	s.later()

@@ -112,6 +112,38 @@ func TestAnInstallationMovesWithMailInItsQueueAndGoesOnDelivering(t *testing.T) 
 	}
 }
 
+func TestNothingWritesIntoADatabaseThatWasMovedUntilItIsAdopted(t *testing.T) {
+	t.Parallel()
+	here, there := installed(t), t.TempDir()
+	if _, stderr, err := run(t, "migrate", "--from", here, "--to", there); err != nil {
+		t.Fatal(stderr)
+	}
+	verb := []string{"workspace", "create", "--name", "Late", "--owner-email", "late@shop.test", "--owner-password", "long enough, too"}
+	for _, refused := range [][]string{verb, {"serve", "--http", "127.0.0.1:0"}, {"serve", "--http", "127.0.0.1:0", "--roles", "api"}} {
+		if _, stderr, err := run(t, append(refused, "--data", here)...); code(err) != 2 || !strings.Contains(stderr, "moved to another storage") {
+			t.Errorf("%v: %d %q", refused, code(err), stderr)
+		}
+	}
+	for _, args := range [][]string{append(verb, "--data", there), {"adopt", "--data", here}, append(verb, "--data", here)} {
+		if _, stderr, err := run(t, args...); err != nil {
+			t.Errorf("%v: %s", args, stderr)
+		}
+	}
+}
+
+func TestACopyThatIsMovedIsACopyThere(t *testing.T) {
+	t.Parallel()
+	restored, there := filepath.Join(t.TempDir(), "restored"), t.TempDir()
+	for _, args := range [][]string{{"restore", "--from", backedUp(t, installed(t)), "--data", restored}, {"migrate", "--from", restored, "--to", there}} {
+		if _, stderr, err := run(t, args...); err != nil {
+			t.Fatal(stderr)
+		}
+	}
+	if _, stderr, err := run(t, "serve", "--http", "127.0.0.1:0", "--data", there); code(err) != 2 || !strings.Contains(stderr, "comes from a backup") {
+		t.Errorf("%d %q", code(err), stderr)
+	}
+}
+
 func TestAMoveToAPlaceWithAnotherSecretCopiesNothing(t *testing.T) {
 	t.Parallel()
 	here, there := t.TempDir(), t.TempDir()

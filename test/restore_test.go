@@ -138,6 +138,39 @@ func TestARestoreSaysWhatTheBackupDoesNotHold(t *testing.T) {
 	}
 }
 
+// Somebody tries a restore while the original goes on: what waited when the backup was made has been sent long ago.
+func TestNoServerWorksOnACopyUntilItIsAdopted(t *testing.T) {
+	t.Parallel()
+	data := installed(t)
+	restored, byHand := filepath.Join(t.TempDir(), "restored"), t.TempDir()
+	if _, stderr, err := run(t, "restore", "--from", backedUp(t, data), "--data", restored); err != nil {
+		t.Fatal(stderr)
+	}
+	if _, stderr, err := run(t, "backup", "--data", data, "--out", filepath.Join(byHand, "postrider.db")); err != nil {
+		t.Fatal(stderr)
+	}
+	secret, err := os.ReadFile(filepath.Join(data, "secret"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, secret, byHand, "secret")
+	for _, copied := range []string{restored, byHand} {
+		serve := []string{"serve", "--data", copied, "--http", "127.0.0.1:0", "--insecure-test-network"}
+		if _, stderr, err := run(t, serve...); code(err) != 2 || !strings.Contains(stderr, "run postrider adopt") {
+			t.Errorf("%d %q", code(err), stderr)
+		}
+		if err := start(t, append(serve, "--roles", "api")...).stop(); err != nil {
+			t.Error(err)
+		}
+		if _, stderr, err := run(t, "adopt", "--data", copied); err != nil {
+			t.Error(stderr)
+		}
+		if err := start(t, serve...).stop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A power cut can leave the file empty; nodes without a name would take each other's mail for their own.
 func TestANodeWithoutANameGetsOne(t *testing.T) {
 	t.Parallel()

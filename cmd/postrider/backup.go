@@ -7,12 +7,10 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"postrider/app"
-	"postrider/platform/db"
 )
 
 type backupCommand struct {
@@ -63,16 +61,7 @@ func (c backupCommand) databaseOnly(ctx context.Context) error {
 	if err := c.storage().CheckPresent(); err != nil {
 		return err
 	}
-	path := c.DatabaseURL
-	if path == "" {
-		path = filepath.Join(c.Data, "postrider.db")
-	}
-	d, err := db.Open(ctx, quietWorld(), db.Config{URL: path})
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	if err := d.Backup(ctx, c.Out); err != nil {
+	if err := app.BackupDatabase(ctx, quietWorld(), c.storage(), c.Out); err != nil {
 		return err
 	}
 	if c.JSON {

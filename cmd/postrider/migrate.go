@@ -149,5 +149,5 @@ func afterwards(from, to app.Storage) string {
 	case to.DatabaseURL == "" && from.DatabaseURL != "":
 		line += fmt.Sprintf("Write the value of POSTRIDER_SECRET into the file %s, or keep it set: keys are sealed with it.\n", filepath.Join(to.Dir, "secret"))
 	}
-	return line + "The old data is as it was. Never start a server on it again: it would send what has been sent since.\n"
+	return line + "The old data stays, and nothing works on it any more: it would send what has been sent since.\n"
 }

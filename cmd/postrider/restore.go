@@ -37,6 +37,7 @@ func (c restoreCommand) Run(ctx context.Context) error {
 	if !m.Secret {
 		fmt.Println("The secret was not part of it: start the server with the same POSTRIDER_SECRET, without it keys cannot be opened.")
 	}
-	fmt.Println("What was accepted before the backup and sent after it will be sent again: receivers know it by its Message-ID.")
+	fmt.Println("It is a copy until the original is gone: to look around, start it with --roles api. To let it do the work, run postrider adopt first;\n" +
+		"what was accepted before the backup and sent after it will then be sent again: receivers know it by its Message-ID.")
 	return nil
 }

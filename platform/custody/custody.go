@@ -5,7 +5,9 @@
 // in its database: a sign that the database does not know was left by somebody else. Then neither removes anything until somebody says
 // whose the store is (see Claim), because nobody can tell which of the two is the copy.
 //
-//	Owns     blob_claim
+// A copy that knows what it is says so itself: it is set aside, and no server works on it.
+//
+//	Owns     blob_claim; set_aside, for as long as a database is
 package custody
 
 import (

@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"slices"
 
+	"postrider/platform/custody"
 	"postrider/platform/db"
 )
 
@@ -108,7 +109,9 @@ func (m *mover) prepare(ctx context.Context, source string) error {
 	if m.tables, err = tablesOf(ctx, m.from); err != nil {
 		return err
 	}
-	m.tables = slices.DeleteFunc(m.tables, func(t db.Table) bool { return t.Name == migrationTable || t.Name == progressTable })
+	m.tables = slices.DeleteFunc(m.tables, func(t db.Table) bool {
+		return t.Name == migrationTable || t.Name == progressTable || custody.IsAside(t)
+	})
 	return m.resume(ctx, source)
 }
 
@@ -118,17 +121,22 @@ const migrationTable = "schema_migration"
 // alone makes sure that nobody else uses the databases.
 func (m *mover) alone(ctx context.Context) error {
 	for _, d := range []*db.DB{m.from, m.to} {
-		if err := d.Read(ctx, func(tx *db.Tx) error {
-			others, err := tx.Others()
-			if err == nil && others > 0 {
-				err = ErrInUse
-			}
-			return err
-		}); err != nil {
+		if err := Alone(ctx, d); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// Alone is ErrInUse if somebody else is connected to a shared database.
+func Alone(ctx context.Context, d *db.DB) error {
+	return d.Read(ctx, func(tx *db.Tx) error {
+		others, err := tx.Others()
+		if err == nil && others > 0 {
+			err = ErrInUse
+		}
+		return err
+	})
 }
 
 func tablesOf(ctx context.Context, d *db.DB) (tables []db.Table, err error) {
