@@ -53,6 +53,8 @@ type Checks struct {
 	MX         Check `json:"mx"`
 	// Keys are the results for the records of all keys, by selector; DKIM is that of the current RSA key.
 	Keys map[string]Check `json:"keys,omitempty"`
+	// Former are the results for the hosts that tracking links led to before, by label.
+	Former map[string]Check `json:"former,omitempty"`
 }
 
 func uncheckedAll() Checks {
@@ -63,7 +65,7 @@ func uncheckedAll() Checks {
 // inspect looks at all records of a domain at once. It asks only DNS, and takes no longer than the context allows.
 func (s *Service) inspect(ctx context.Context, d Domain) Checks {
 	checks := Checks{Keys: map[string]Check{}}
-	keys := make([]Check, len(d.Keys))
+	keys, former := make([]Check, len(d.Keys)), make([]Check, len(d.FormerLabels))
 	var all sync.WaitGroup
 	all.Go(func() { checks.SPF = s.checkSPF(ctx, d) })
 	for i, key := range d.Keys {
@@ -72,10 +74,17 @@ func (s *Service) inspect(ctx context.Context, d Domain) Checks {
 	all.Go(func() { checks.DMARC = s.checkDMARC(ctx, d) })
 	all.Go(func() { checks.ReturnPath = s.checkAlias(ctx, d.ReturnHost(), s.hosts.Bounces()) })
 	all.Go(func() { checks.Tracking = s.checkAlias(ctx, d.TrackingLabel+"."+d.Name, s.hosts.Tracking()) })
+	for i, label := range d.FormerLabels {
+		all.Go(func() { former[i] = s.checkAlias(ctx, label+"."+d.Name, s.hosts.Tracking()) })
+	}
 	all.Go(func() { checks.MX = s.checkMX(ctx, d) })
 	all.Wait()
 	for i, key := range d.Keys {
 		checks.Keys[key.Selector] = keys[i]
+	}
+	checks.Former = make(map[string]Check, len(former))
+	for i, label := range d.FormerLabels {
+		checks.Former[label] = former[i]
 	}
 	checks.DKIM = checks.key(d.selector())
 	return checks
@@ -88,6 +97,15 @@ func (c Checks) of(seen, now Domain) Checks {
 	}
 	if seen.TrackingLabel != now.TrackingLabel {
 		c.Tracking = now.Checks.Tracking
+	}
+	looked := c.Former
+	c.Former = make(map[string]Check, len(now.FormerLabels))
+	for _, label := range now.FormerLabels {
+		check, known := looked[label]
+		if !known {
+			check = now.Checks.Former[label]
+		}
+		c.Former[label] = check
 	}
 	return c
 }

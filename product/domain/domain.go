@@ -35,7 +35,9 @@ type Domain struct {
 	OpenTracking   bool
 	ClickTracking  bool
 	TrackingLabel  string
-	ReturnLabel    string
+	// FormerLabels are those that tracking links had before, the newest first.
+	FormerLabels []string
+	ReturnLabel  string
 	// ReturnVerified tells that the return path on the domain itself leads to us.
 	ReturnVerified bool
 	TLS            string

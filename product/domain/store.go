@@ -13,20 +13,20 @@ import (
 )
 
 const columns = `id, workspace_id, tenant_id, name, region, provider, verified, status, sending, receiving, receiving_requested,
-	open_tracking, click_tracking, tracking_label, return_label, return_verified, tls, dmarc_policy, signing, checks, created_at,
+	open_tracking, click_tracking, tracking_label, tracking_former, return_label, return_verified, tls, dmarc_policy, signing, checks, created_at,
 	updated_at, last_checked_at, next_check_at, verified_at, failing_since, failed_rounds`
 
 func scanDomain(s db.Scanner) (Domain, error) {
 	var d Domain
-	var checks, signing string
+	var checks, signing, former string
 	err := s.Scan(&d.ID, &d.Workspace, db.Text(&d.TenantID), &d.Name, &d.Region, &d.Provider, &d.Verified, &d.Status, &d.SendingEnabled, &d.Receiving,
-		&d.ReceivingRequested, &d.OpenTracking, &d.ClickTracking, &d.TrackingLabel, &d.ReturnLabel, &d.ReturnVerified, &d.TLS, &d.DMARCPolicy,
+		&d.ReceivingRequested, &d.OpenTracking, &d.ClickTracking, &d.TrackingLabel, &former, &d.ReturnLabel, &d.ReturnVerified, &d.TLS, &d.DMARCPolicy,
 		&signing, &checks, db.Time(&d.CreatedAt), db.Time(&d.UpdatedAt), db.Time(&d.LastCheckedAt), db.Time(&d.NextCheckAt),
 		db.Time(&d.VerifiedAt), db.Time(&d.FailingSince), &d.FailedRounds)
 	if err != nil {
 		return d, err
 	}
-	d.Signing = strings.Fields(signing)
+	d.Signing, d.FormerLabels = strings.Fields(signing), strings.Fields(former)
 	if err := db.FromJSON(checks, &d.Checks); err != nil {
 		return d, fmt.Errorf("checks of domain %s: %w", d.ID, err)
 	}
@@ -51,11 +51,11 @@ func updateDomain(tx *db.Tx, d Domain) error {
 		UPDATE domain SET provider = $1, verified = $2, status = $3, sending = $4, receiving = $5, receiving_requested = $6,
 			open_tracking = $7, click_tracking = $8, tracking_label = $9, return_label = $10, return_verified = $11, tls = $12,
 			dmarc_policy = $13, signing = $14, checks = $15, updated_at = $16, last_checked_at = $17, next_check_at = $18,
-			verified_at = $19, failing_since = $20, failed_rounds = $21
-		WHERE workspace_id = $22 AND id = $23`,
+			verified_at = $19, failing_since = $20, failed_rounds = $21, tracking_former = $22
+		WHERE workspace_id = $23 AND id = $24`,
 		d.Provider, d.Verified, d.Status, d.SendingEnabled, d.Receiving, d.ReceivingRequested, d.OpenTracking, d.ClickTracking, d.TrackingLabel,
 		d.ReturnLabel, d.ReturnVerified, d.TLS, d.DMARCPolicy, strings.Join(d.Signing, " "), db.JSON(d.Checks), d.UpdatedAt, d.LastCheckedAt,
-		d.NextCheckAt, d.VerifiedAt, d.FailingSince, d.FailedRounds, d.Workspace, d.ID)
+		d.NextCheckAt, d.VerifiedAt, d.FailingSince, d.FailedRounds, strings.Join(d.FormerLabels, " "), d.Workspace, d.ID)
 	return err
 }
 

@@ -192,9 +192,7 @@ func (u update) apply(d *Domain) {
 	} else if u.letsGo() && d.node() != "" {
 		d.Provider = "inherit"
 	}
-	if name := cmp.Or(u.TrackingLabel.Value, d.TrackingLabel); name != d.TrackingLabel {
-		d.TrackingLabel, d.Checks.Tracking = name, Check{Status: CheckNotChecked}
-	}
+	d.trackUnder(cmp.Or(u.TrackingLabel.Value, d.TrackingLabel))
 	if name := cmp.Or(u.CustomReturnPath.Value, d.ReturnLabel); name != d.ReturnLabel {
 		d.ReturnLabel, d.ReturnVerified, d.Checks.ReturnPath = name, false, Check{Status: CheckNotChecked}
 	}

@@ -72,7 +72,7 @@ func (s *Service) trackLetter(t Taken, l Letter) Letter {
 // untracked tells which targets are left alone: those at our own hosts, which are signed, or for the recipient alone; and the
 // address at which the sender lets people unsubscribe.
 func (s *Service) untracked(t Taken, headers map[string]string) func(target string) bool {
-	ours := []string{hostOf(s.baseURL), s.domains.Hosts().Tracking(), t.Domain.TrackingLabel + "." + t.Domain.Name}
+	ours := append(t.Domain.TrackingHosts(), hostOf(s.baseURL), s.domains.Hosts().Tracking())
 	unsubscribe := ""
 	for _, name := range slices.Sorted(maps.Keys(headers)) {
 		if strings.EqualFold(name, "List-Unsubscribe") {
