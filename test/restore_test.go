@@ -162,6 +162,9 @@ func TestNoServerWorksOnACopyUntilItIsAdopted(t *testing.T) {
 		if err := start(t, append(serve, "--roles", "api")...).stop(); err != nil {
 			t.Error(err)
 		}
+		if told, _, _ := run(t, "doctor", "--data", copied, "--resolver", "127.0.0.1:9"); !strings.Contains(told, "comes from a backup") {
+			t.Errorf("%s", told)
+		}
 		if _, stderr, err := run(t, "adopt", "--data", copied); err != nil {
 			t.Error(stderr)
 		}

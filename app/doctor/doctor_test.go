@@ -57,6 +57,7 @@ func TestEveryIllnessIsFound(t *testing.T) {
 		},
 		"server": func(p *doctor.Patient) { p.Inside = being(doctor.Inside{}) },
 		"blobs":  func(p *doctor.Patient) { p.Inside = being(doctor.Inside{Live: 2, FileBlobs: true}) },
+		"copy":   func(p *doctor.Patient) { p.Inside = being(doctor.Inside{Copied: true}) },
 		"queue": func(p *doctor.Patient) {
 			p.Inside = being(doctor.Inside{Live: 1, Ready: 3, Oldest: time.Now().Add(-time.Hour)})
 		},

@@ -14,6 +14,8 @@ type Inside struct {
 	Live int64
 	// FileBlobs tells that large bodies and attachments are kept in the directory of one server.
 	FileBlobs bool
+	// Copied tells that it is a copy that nobody has adopted.
+	Copied bool
 	// Contested tells that another database has signed the blob store.
 	Contested bool
 	// Ready is how many recipients are due, Oldest since when the first of them is; zero if none is.
@@ -40,6 +42,10 @@ func (e *examination) inside(ctx context.Context) {
 		return // the database has been told of already
 	}
 	e.shown = in.Certificate
+	if in.Copied {
+		e.note("copy", standing.Warn, "If the original is gone for good, run: postrider adopt",
+			"This database comes from a backup, and nothing is sent from it, because the original may have sent it.")
+	}
 	if in.Live == 0 {
 		e.note("server", standing.Warn, "Start it: systemctl start postrider, or postrider serve", "No server is running on this database, so nothing is accepted or sent.")
 	} else {

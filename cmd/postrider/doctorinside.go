@@ -102,6 +102,11 @@ func (c doctorCommand) lookInside(w world.World) func(context.Context) (doctor.I
 		if contested, err := custody.Contested(ctx, stores.DB, stores.Blobs); err == nil { // a bucket that cannot be asked has been told of already
 			in.Contested = contested
 		}
+		aside, err := custody.Aside(ctx, stores.DB)
+		if err != nil {
+			return in, err
+		}
+		in.Copied = aside == custody.Copied
 		var failing []domain.Domain
 		err = stores.DB.Read(ctx, func(tx *db.Tx) error {
 			if in.Live, err = a.Nodes.Live(tx); err != nil {
