@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"postrider/platform/blob"
-	"postrider/platform/custody"
 	"postrider/platform/db"
 	"postrider/platform/move"
 	"postrider/world"
@@ -115,18 +114,15 @@ func (m *Manifest) copyDatabase(ctx context.Context, w world.World, s Storage, p
 	return err
 }
 
-// BackupDatabase copies the embedded database alone. The copy says that it is one, however it is put back.
+// BackupDatabase copies the embedded database alone, as it is: whoever puts the file in place by hand has it work at once, as with any
+// snapshot. A copy that Restore puts back says that it is one.
 func BackupDatabase(ctx context.Context, w world.World, s Storage, path string) error {
 	source, err := db.Open(ctx, w, db.Config{URL: s.database()})
 	if err != nil {
 		return err
 	}
 	defer source.Close()
-	if err := source.Backup(ctx, path); err != nil {
-		return err
-	}
-	_, err = markDatabase(ctx, w, path, custody.Copied)
-	return err
+	return source.Backup(ctx, path)
 }
 
 func countRows(ctx context.Context, w world.World, path string) (map[string]int64, error) {

@@ -17,9 +17,9 @@ import (
 type door struct {
 	flag, address string
 	// wished is an address that is taken instead if nobody has it.
-	wished string
-	listener      *net.Listener
-	shown         *string
+	wished   string
+	listener *net.Listener
+	shown    *string
 }
 
 func (s *server) doors() []door {

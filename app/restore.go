@@ -130,7 +130,7 @@ func (m Manifest) restoreDatabase(ctx context.Context, w world.World, from, to s
 	if !maps.Equal(rows, m.Rows) {
 		return errors.New("the tables in the backup do not have the rows that the manifest counts")
 	}
-	if _, err := markDatabase(ctx, w, beside, custody.Copied); err != nil { // those of earlier versions are not marked
+	if _, err := markDatabase(ctx, w, beside, custody.Copied); err != nil {
 		return err
 	}
 	if err := os.Rename(beside, to); err != nil {

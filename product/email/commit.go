@@ -66,8 +66,8 @@ func (s *Service) chargePending(tx *db.Tx, joined []*pending) ([]acceptance, err
 	return fresh, nil
 }
 
-// payer is whose plan emails count for, and on which day: that on which they were made, for what is given back is given back to it. Payers are charged in one order everywhere: two nodes that lock the same rows in two orders would
-// wait for each other.
+// payer is whose plan emails count for, and on which day: that on which they were made, because what is given back is given back to it.
+// Payers are charged in one order everywhere: two nodes that lock the same rows in two orders would wait for each other.
 type payer struct {
 	workspace space.ID
 	plan      plan.Name
