@@ -18,6 +18,7 @@ import (
 	"postrider/platform/db"
 	"postrider/platform/reseal"
 	"postrider/product/domain"
+	"postrider/product/node"
 	"postrider/world"
 )
 
@@ -153,10 +154,25 @@ func (s *server) mailCertificate() *x509.Certificate {
 	return shown(s.certificates, domain.Hosts{Service: s.config.ServiceDomain}.MX()[0])
 }
 
+// checkDouble refuses a data directory that was copied from a node that runs. An embedded database has one process.
+func (s *server) checkDouble(ctx context.Context) error {
+	if !s.app.DB.Shared() {
+		return nil
+	}
+	err := s.app.Nodes.CheckDouble(ctx)
+	if errors.Is(err, node.ErrDouble) {
+		err = Misconfigured{fmt.Errorf("%w: every node needs a data directory of its own; if %s is a copy of another's, remove the file node from it", err, s.config.Dir)}
+	}
+	return err
+}
+
 func (s *server) run(ctx context.Context) error {
 	working, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopWork()
 	if err := s.app.Accounts.CheckPlans(ctx); err != nil {
+		return err
+	}
+	if err := s.checkDouble(ctx); err != nil {
 		return err
 	}
 	if err := s.app.Delivery.Start(working); err != nil {

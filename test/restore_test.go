@@ -210,3 +210,24 @@ func TestABackupOfPostgreSQLSaysWhereItGoes(t *testing.T) {
 		t.Errorf("%d %q", code(err), stderr)
 	}
 }
+
+// A machine is cloned to have a second node. Each would take what the other is just sending for what its own last run has left.
+func TestACloneOfANodeDoesNotStartBesideIt(t *testing.T) {
+	t.Parallel()
+	one, clone, address := t.TempDir(), t.TempDir(), dbtest.URL(t, "postgres")
+	serve := func(data, name string) []string {
+		return []string{"serve", "--data", data, "--node", name, "--database-url", address, "--secret", longSecret, "--http", "127.0.0.1:0", "--insecure-test-network"}
+	}
+	p := start(t, serve(one, "one")...)
+	id, err := os.ReadFile(filepath.Join(one, "node"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, id, clone, "node")
+	if _, stderr, err := run(t, serve(clone, "two")...); code(err) != 2 || !strings.Contains(stderr, "another server runs under the same id") {
+		t.Errorf("%d %q", code(err), stderr)
+	}
+	if err := p.stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -134,16 +134,24 @@ func (s *Service) say(ctx context.Context) error {
 }
 
 func (s *Service) enlist(ctx context.Context) error {
+	doubled := false
 	err := s.db.Write(ctx, func(tx *db.Tx) error {
 		if !s.said.Load() {
 			tx.Wake(Topic)
 		}
-		err := upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: s.started, SeenAt: tx.Now(), Sources: s.config.Sources, Receives: s.config.Receives, Ahead: s.Ahead()})
+		var err error
+		if doubled, err = s.overwritten(tx); err != nil {
+			return err
+		}
+		err = upsertNode(tx, Node{ID: s.config.ID, Name: s.config.Name, Hostname: s.config.Hostname, Region: s.config.Region, StartedAt: s.started, SeenAt: tx.Now(), Sources: s.config.Sources, Receives: s.config.Receives, Ahead: s.Ahead()})
 		if err != nil {
 			return err
 		}
 		return deleteGone(tx, tx.Now().Add(-forgetAfter))
 	})
+	if err == nil && doubled {
+		s.world.Log.Error("another server runs under the same id, and mail may be sent twice: stop one of the two, and remove the file node from its data directory")
+	}
 	if err == nil {
 		s.said.Store(true)
 	}
