@@ -173,6 +173,16 @@ func selectHolder(tx *db.Tx, name string) ([]Domain, error) {
 		WHERE name = $1 AND verified = TRUE`, name)
 }
 
+// selectOnceVerified serves people who follow links in old mail: domains of the name that were verified, whether or not they are, the last
+// one first.
+func selectOnceVerified(tx *db.Tx, name string, limit int) ([]Domain, error) {
+	return db.All(tx, scanDomain, `
+		SELECT `+columns+` FROM domain
+		WHERE name = $1 AND verified_at IS NOT NULL
+		ORDER BY verified_at DESC
+		LIMIT $2`, name, limit)
+}
+
 func countNamed(tx *db.Tx, ws space.ID, ids []string) (int64, error) {
 	return db.One(tx, db.Value[int64], `
 		SELECT COUNT(*) FROM domain

@@ -21,26 +21,29 @@ func (d Domain) TrackingHosts() []string {
 	return hosts
 }
 
-// TracksAt tells whether a host is, or was, the tracking host of a verified domain, and its alias leads to us: then links in mail may lead
-// there, and a certificate may be shown and got for it. Strangers can ask for any host, so the answer is found by an index alone.
+// mostOwners bounds how many workspaces are asked about one name, which each of them has proven to be its own at some time.
+const mostOwners = 20
+
+// TracksAt tells whether a host is, or was, the tracking host of a domain that is, or was, verified, and its alias leads to us: then links in
+// mail may lead there, and a certificate may be shown and got for it. Strangers can ask for any host, so the answer is found by an index alone.
 func (s *Service) TracksAt(ctx context.Context, host string) (bool, error) {
 	first, name, ok := strings.Cut(strings.ToLower(host), ".")
 	if !ok {
 		return false, nil
 	}
-	var holders []Domain
+	var owners []Domain
 	err := s.db.Read(ctx, func(tx *db.Tx) (err error) {
-		holders, err = selectHolder(tx, name)
+		owners, err = selectOnceVerified(tx, name, mostOwners)
 		return err
 	})
-	if err != nil || len(holders) == 0 {
-		return false, err
+	return slices.ContainsFunc(owners, func(d Domain) bool { return d.tracksAt(first) }), err
+}
+
+func (d Domain) tracksAt(label string) bool {
+	if d.TrackingLabel == label {
+		return d.Checks.Tracking.leadsHere()
 	}
-	d := holders[0]
-	if d.TrackingLabel == first {
-		return d.Checks.Tracking.leadsHere(), nil
-	}
-	return slices.Contains(d.FormerLabels, first) && d.Checks.Former[first].leadsHere(), nil
+	return slices.Contains(d.FormerLabels, label) && d.Checks.Former[label].leadsHere()
 }
 
 // leadsHere tells whether an alias is taken for one that leads to us. Silent name servers say nothing of it, and links that were mailed long

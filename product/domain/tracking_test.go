@@ -93,6 +93,28 @@ func TestAFormerTrackingHostIsOursAsLongAsItLeadsHere(t *testing.T) {
 	})
 }
 
+// A customer who sends from elsewhere now has taken our SPF and keys away, and left the alias for what was mailed before.
+func TestTheTrackingHostOfADomainThatWasVerifiedOnceIsOurs(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Withdraw(apptest.Domain)
+		for range 4 {
+			in.Clock.Advance(13 * time.Hour)
+			verify(t, in, in.DomainID)
+		}
+		if answer := get(t, in, in.DomainID); answer.Text("verified") != "false" {
+			t.Fatalf("%s", answer.Raw)
+		}
+		for _, want := range []bool{true, false} {
+			if got, err := in.App.Domains.TracksAt(t.Context(), "track."+apptest.Domain); err != nil || got != want {
+				t.Errorf("%v %v, want %v", got, err, want)
+			}
+			in.Publish("track."+apptest.Domain, "CNAME", "elsewhere.test")
+			verify(t, in, in.DomainID)
+		}
+	})
+}
+
 func TestADomainHasOnlySoManyFormerTrackingHosts(t *testing.T) {
 	t.Parallel()
 	in := apptest.New(t, "sqlite")
