@@ -177,7 +177,7 @@ func Assemble(w world.World, d *db.DB, blobs blob.Store, keys *seal.Keyring, set
 		Node: settings.Delivery.Node, BaseURL: settings.BaseURL})
 	settings.API.World, settings.API.DB, settings.API.Keys, settings.API.Sessions = w, d, a.Keys, a.Accounts
 	settings.API.Rates, settings.API.Info, settings.API.Observe = a.Plans.RateOf, Info, a.noteRequest
-	settings.API.Cursors = api.NewCursors(func(data []byte) []byte { return keys.MAC("cursor", data) })
+	settings.API.Cursors = api.NewCursors(cursorSigner{keys})
 	settings.API.Self = httpout.SelfOf(settings.BaseURL)
 	settings.API.Fallback = a.newDashboard(settings)
 	a.API = api.NewServer(settings.API, a.Routes())

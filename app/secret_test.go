@@ -113,3 +113,33 @@ func TestWhatIsSealedMovesToTheNewSecret(t *testing.T) {
 		}
 	})
 }
+
+// While the nodes of an installation are told of a new secret one by one, as docs/security.md has it, whatever one hands out is good on the other.
+func TestNodesThatAreToldOfANewSecretOneByOneTakeWhatTheOthersHandedOut(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, in *apptest.Installation) {
+		in.Send("ann@example.net")
+		in.Send("bob@example.net")
+		next, last := bytes.Repeat([]byte("next"), 8), bytes.Repeat([]byte("test"), 8)
+		blobs, err := blob.NewFiles(t.TempDir(), in.App.World.Clock, in.App.World.Random)
+		if err != nil {
+			t.Fatal(err)
+		}
+		node := func(current, other []byte) *app.App {
+			return app.Assemble(in.App.World, in.App.DB, blobs, seal.NewKeyring(current, other), app.Settings{ServiceDomain: "mail.postrider.test"})
+		}
+		untold, told, exchanged := in.App, node(last, next), node(next, last)
+		for _, way := range [][2]*app.App{{untold, told}, {told, untold}, {told, exchanged}, {exchanged, told}} {
+			in.App = way[0]
+			cursor := in.Must(http.StatusOK, http.MethodGet, "/emails?limit=1", nil).Text("next_cursor")
+			in.SignInAnew()
+			in.App = way[1]
+			if answer := in.Call(http.MethodGet, "/emails?limit=1&cursor="+cursor, nil); answer.Status != http.StatusOK {
+				t.Errorf("a cursor of the other node: %d %s", answer.Status, answer.Raw)
+			}
+			if answer := in.Browse(http.MethodPatch, "/account", map[string]any{"name": "Ann"}); answer.Status != http.StatusOK {
+				t.Errorf("a form of the other node: %d %s", answer.Status, answer.Raw)
+			}
+		}
+	})
+}

@@ -182,14 +182,20 @@ func (in *Installation) Owner() string { return in.owners[in.Workspace] }
 func (in *Installation) Browse(method, path string, body any) Answer {
 	in.t.Helper()
 	if in.session == nil {
-		signedIn := in.request(http.MethodPost, "/auth/login", map[string]any{"email": in.owners[in.Workspace], "password": ownerPassword}, nil)
-		if signedIn.Status != http.StatusOK {
-			in.t.Fatalf("sign in: %d %s", signedIn.Status, signedIn.Raw)
-		}
-		cookie, _, _ := strings.Cut(signedIn.Header.Get("Set-Cookie"), ";")
-		in.session = map[string]string{"Cookie": cookie, "X-CSRF-Token": signedIn.Text("csrf_token")}
+		in.SignInAnew()
 	}
 	return in.request(method, path, body, in.session)
+}
+
+// SignInAnew gives the owner of Workspace another session to Browse with.
+func (in *Installation) SignInAnew() {
+	in.t.Helper()
+	signedIn := in.request(http.MethodPost, "/auth/login", map[string]any{"email": in.owners[in.Workspace], "password": ownerPassword}, nil)
+	if signedIn.Status != http.StatusOK {
+		in.t.Fatalf("sign in: %d %s", signedIn.Status, signedIn.Raw)
+	}
+	cookie, _, _ := strings.Cut(signedIn.Header.Get("Set-Cookie"), ";")
+	in.session = map[string]string{"Cookie": cookie, "X-CSRF-Token": signedIn.Text("csrf_token")}
 }
 
 // VerifiedDomain registers a domain in a workspace, publishes its records in the sandbox and verifies it.

@@ -126,8 +126,8 @@ type Principal struct {
 	DomainIDs []string
 	// Networks restricts a key to callers from these networks; empty means all.
 	Networks []netip.Prefix
-	// CSRFToken must accompany every change made with a session.
-	CSRFToken string
+	// CheckCSRF tells whether a token is that of a session. One must accompany every change made with it.
+	CheckCSRF func(token string) bool
 	// TwoFactorStale is true if the user has a second factor and has not shown it recently.
 	TwoFactorStale bool
 	// Suspended says why the operator stopped the workspace of a session; empty means it is active. Private routes stay open, so

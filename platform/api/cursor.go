@@ -20,20 +20,34 @@ type Cursor struct {
 }
 
 // Cursors writes and reads cursors. A cursor is good only for the workspace, list and filters it was made for.
-type Cursors struct{ mac func([]byte) []byte }
+type Cursors struct{ signer Signer }
 
-// NewCursors returns cursors signed with mac, which must be keyed.
-func NewCursors(mac func([]byte) []byte) Cursors { return Cursors{mac} }
+// Signer signs with a key that nobody else has.
+type Signer interface {
+	// Sign returns a MAC of data of at least 8 bytes.
+	Sign(data []byte) []byte
+	// Check tells whether mac is the beginning of one that was made for data, be it by another node or with a key of before.
+	Check(data, mac []byte) bool
+}
+
+// NewCursors returns cursors that the signer signs.
+func NewCursors(signer Signer) Cursors { return Cursors{signer} }
 
 // newOwnCursors returns cursors that nobody else can read.
 func newOwnCursors(w world.World) Cursors {
-	secret := w.Bytes(sha256.Size)
-	return NewCursors(func(data []byte) []byte {
-		mac := hmac.New(sha256.New, secret)
-		mac.Write(data)
-		return mac.Sum(nil)
-	})
+	return NewCursors(ownSigner(w.Bytes(sha256.Size)))
 }
+
+// ownSigner is the key of one process.
+type ownSigner []byte
+
+func (s ownSigner) Sign(data []byte) []byte {
+	mac := hmac.New(sha256.New, s)
+	mac.Write(data)
+	return mac.Sum(nil)
+}
+
+func (s ownSigner) Check(data, mac []byte) bool { return hmac.Equal(mac, s.Sign(data)[:len(mac)]) }
 
 type wireCursor struct {
 	Version   int      `json:"v"`
@@ -51,7 +65,7 @@ func (c Cursors) Write(at Cursor, ws space.ID, query string) string {
 	if err != nil {
 		panic(fmt.Sprintf("api: cursor: %v", err))
 	}
-	return base64.RawURLEncoding.EncodeToString(raw) + "." + base64.RawURLEncoding.EncodeToString(c.mac(raw)[:cursorMACBytes])
+	return base64.RawURLEncoding.EncodeToString(raw) + "." + base64.RawURLEncoding.EncodeToString(c.signer.Sign(raw)[:cursorMACBytes])
 }
 
 // Read returns the place a cursor stands for, or ErrInvalidCursor.
@@ -62,7 +76,7 @@ func (c Cursors) Read(text string, ws space.ID, query string) (Cursor, error) {
 		return Cursor{}, ErrInvalidCursor
 	}
 	given, err := base64.RawURLEncoding.Strict().DecodeString(signature)
-	if err != nil || !hmac.Equal(given, c.mac(raw)[:cursorMACBytes]) {
+	if err != nil || len(given) != cursorMACBytes || !c.signer.Check(raw, given) {
 		return Cursor{}, ErrInvalidCursor
 	}
 	var w wireCursor

@@ -2,8 +2,6 @@ package api
 
 import (
 	"bytes"
-	"crypto/hmac"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"reflect"
@@ -16,11 +14,7 @@ import (
 )
 
 func testCursors() Cursors {
-	return NewCursors(func(data []byte) []byte {
-		mac := hmac.New(sha256.New, []byte("test"))
-		mac.Write(data)
-		return mac.Sum(nil)
-	})
+	return NewCursors(ownSigner("test"))
 }
 
 var fuzzSpace = space.ID("0193a1e0-2222-7000-8000-000000000001")

@@ -113,7 +113,7 @@ func NewPlacedPage[T any](rows []T, q PageQuery, place func(T) Cursor) Page[T] {
 	next := Ref("")
 	if q.Before != "" {
 		slices.Reverse(page.Data) // cursors lead forward, back to where the caller came from
-	} else if page.HasMore && q.list.cursors.mac != nil {
+	} else if page.HasMore && q.list.cursors.signer != nil {
 		next = Ref(q.list.cursors.Write(place(page.Data[q.Limit-1]), q.list.workspace, q.list.name))
 	}
 	page.NextCursor = &next

@@ -84,7 +84,7 @@ func NewServer(config Config, routes []Route) *Server {
 		spooled: semaphore.NewWeighted(spoolBudget),
 		origin:  http.NewCrossOriginProtection(),
 	}
-	if config.Cursors.mac == nil {
+	if config.Cursors.signer == nil {
 		s.config.Cursors = newOwnCursors(config.World)
 	}
 	s.stopping, s.stop = context.WithCancel(context.Background())

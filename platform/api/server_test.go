@@ -43,7 +43,7 @@ func (people) Forget(string) {}
 func (people) CheckSession(_ context.Context, cookie string) (api.Principal, error) {
 	if cookie == "stale" || cookie == "good" {
 		return api.Principal{Workspace: "w1", Plan: "pro", SessionID: "s1", UserID: "u1", Role: api.Admin, Scopes: api.Scopes,
-			CSRFToken: "csrf", TwoFactorStale: cookie == "stale"}, nil
+			CheckCSRF: func(token string) bool { return token == "csrf" }, TwoFactorStale: cookie == "stale"}, nil
 	}
 	return api.Principal{}, api.ErrSessionExpired
 }

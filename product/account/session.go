@@ -144,7 +144,7 @@ func (s *Service) principal(v visit, now time.Time) api.Principal {
 	p := api.Principal{
 		SessionID:      string(v.session.ID),
 		UserID:         string(v.session.User),
-		CSRFToken:      s.csrfToken(v.session.ID),
+		CheckCSRF:      func(token string) bool { return s.isCSRFToken(v.session.ID, token) },
 		TwoFactorStale: !v.factorSince.IsZero() && !isFresh(v.session.TwoFactorAt, now),
 	}
 	if v.role == "" {
@@ -159,8 +159,19 @@ func (s *Service) principal(v visit, now time.Time) api.Principal {
 
 // csrfToken belongs to the session, not to its cookie: a page that is open keeps working when the cookie is renewed.
 func (s *Service) csrfToken(id SessionID) string {
-	return base64.RawURLEncoding.EncodeToString(s.keyring.MAC("account/csrf", []byte(id))[:16])
+	return base64.RawURLEncoding.EncodeToString(s.keyring.MAC(csrfPurpose, []byte(id))[:csrfMACBytes])
 }
+
+// isCSRFToken knows those of a previous secret too, with which pages are open while the secret is changed.
+func (s *Service) isCSRFToken(id SessionID, token string) bool {
+	mac, err := base64.RawURLEncoding.Strict().DecodeString(token)
+	return err == nil && len(mac) == csrfMACBytes && s.keyring.CheckMAC(csrfPurpose, []byte(id), mac)
+}
+
+const (
+	csrfPurpose  = "account/csrf"
+	csrfMACBytes = 16
+)
 
 // openSession signs the user in, in the workspace where they were last, and ends the session that the browser had before.
 func (s *Service) openSession(tx *db.Tx, user User, from Visitor, t token, twoFactorAt time.Time) (Session, error) {
