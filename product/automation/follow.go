@@ -39,7 +39,7 @@ func (s *Service) follow(tx *db.Tx, events []event.Event) error {
 			continue
 		}
 		if e.Type != "contact.deleted" {
-			if err := s.take(tx, h, heard[e.Workspace]); err != nil {
+			if err := s.take(tx, e, h, heard[e.Workspace]); err != nil {
 				return err
 			}
 		}
@@ -69,10 +69,11 @@ func (s *Service) hearing(tx *db.Tx, events []event.Event) (map[space.ID][]liste
 	return heard, err
 }
 
-func (s *Service) take(tx *db.Tx, h happening, listeners []listener) error {
+// take lets an event begin and move on runs. What was recorded before an automation was enabled begins none of it, however late that is heard.
+func (s *Service) take(tx *db.Tx, e event.Event, h happening, listeners []listener) error {
 	var taking []listener
 	for _, l := range listeners {
-		if l.event == h.name {
+		if l.event == h.name && e.Number() > l.after {
 			taking = append(taking, l)
 		}
 	}

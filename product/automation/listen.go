@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"postrider/platform/db"
+	"postrider/platform/event"
 	"postrider/platform/queue"
 	"postrider/platform/space"
 	"postrider/product/audience"
@@ -53,9 +54,13 @@ func (s *Service) listen(tx *db.Tx, a Automation) error {
 
 // listeners are the triggers of a graph, ready to hear of what they wait for.
 func (s *Service) listeners(tx *db.Tx, a Automation, graph *flow.Graph, before []listener) (now []listener, err error) {
+	newest, err := event.Newest(tx)
+	if err != nil {
+		return nil, err
+	}
 	for _, node := range graph.Triggers() {
-		l := listener{automation: a.ID, workspace: a.Workspace, step: node.Key, event: node.Config.EventName, version: a.Published, since: tx.Now(), stops: a.Stops}
-		if err := s.prepareListener(tx, &l, node, sameListener(before, l)); err != nil {
+		l := listener{automation: a.ID, workspace: a.Workspace, step: node.Key, event: node.Config.EventName, version: a.Published, since: tx.Now(), stops: a.Stops, after: newest}
+		if err := s.prepareListener(tx, &l, node, before); err != nil {
 			return nil, err
 		}
 		now = append(now, l)
@@ -75,9 +80,10 @@ func sameListener(before []listener, l listener) *listener {
 
 // prepareListener does what a trigger needs once: a schedule gets its first item, and who is where a trigger watches already has
 // not come there. What another version of it has goes on if that is the same place.
-func (s *Service) prepareListener(tx *db.Tx, l *listener, node *flow.Node, same *listener) error {
+func (s *Service) prepareListener(tx *db.Tx, l *listener, node *flow.Node, before []listener) error {
+	same := sameListener(before, *l)
 	if same != nil && same.version == l.version {
-		l.since, l.watch, l.noted = same.since, same.watch, same.noted
+		l.goOn(*same)
 		return nil
 	}
 	switch l.event {
@@ -90,13 +96,23 @@ func (s *Service) prepareListener(tx *db.Tx, l *listener, node *flow.Node, same 
 				return err
 			}
 			if old := graph.Step(same.step).Config; old.ListID == node.Config.ListID && old.SegmentID == node.Config.SegmentID {
-				l.since, l.watch, l.noted = same.since, same.watch, same.noted
+				l.goOn(*same)
 				return nil
 			}
 		}
 		return s.beginWatch(tx, l, node.Config)
 	}
+	for _, other := range before {
+		if other.event == l.event { // another version has listened to it, be it under another key
+			l.after = min(l.after, other.after)
+		}
+	}
 	return nil
+}
+
+// goOn lets a trigger hear what it would have heard before it was written anew.
+func (l *listener) goOn(before listener) {
+	l.since, l.after, l.watch, l.noted = before.since, before.after, before.watch, before.noted
 }
 
 // Uses returns the automations that need a list, a segment, a topic or a property, for whoever wants to delete it.

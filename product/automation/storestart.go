@@ -24,12 +24,14 @@ type listener struct {
 	// watch is under which key those stand who are where it watches, and noted the event after which all of them do.
 	watch string
 	noted int64
+	// after is the event that was the newest when it began to listen.
+	after int64
 }
 
-const listenerColumns = `automation_id, workspace_id, step_key, event_name, version, since, stops, watch, noted_at`
+const listenerColumns = `automation_id, workspace_id, step_key, event_name, version, since, stops, watch, noted_at, since_event`
 
 func scanListener(s db.Scanner) (l listener, err error) {
-	err = s.Scan(&l.automation, &l.workspace, &l.step, &l.event, &l.version, db.Time(&l.since), &l.stops, db.Text(&l.watch), &l.noted)
+	err = s.Scan(&l.automation, &l.workspace, &l.step, &l.event, &l.version, db.Time(&l.since), &l.stops, db.Text(&l.watch), &l.noted, &l.after)
 	l.watch = cmp.Or(l.watch, l.step)
 	return l, err
 }
@@ -63,10 +65,10 @@ func deleteListeners(tx *db.Tx, automation ID) error {
 }
 
 func insertListeners(tx *db.Tx, listeners []listener) error {
-	const columns = 9
+	const columns = 10
 	var values []any
 	for _, l := range listeners {
-		values = append(values, l.automation, l.workspace, l.step, l.event, l.version, l.since, l.stops, db.NullText(l.watch), l.noted)
+		values = append(values, l.automation, l.workspace, l.step, l.event, l.version, l.since, l.stops, db.NullText(l.watch), l.noted, l.after)
 	}
 	if len(values) == 0 {
 		return nil

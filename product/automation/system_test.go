@@ -440,3 +440,29 @@ func TestWhoIsDeletedBeginsNothing(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatWasRecordedBeforeAnAutomationWasEnabledBeginsNothing(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, h house) {
+		segment := h.must(201, "POST", "/segments", fields{"name": "Hand-picked"}).Text("id")
+		end := step("end", "exit", nil)
+		first := h.enabled(line(on("system:contact.created"), end))
+		h.must(201, "POST", "/contacts", fields{"email": "ann@example.net", "segments": []string{segment}})
+		again := on("system:contact.created")
+		again["key"] = "other"
+		next := line(again, end)
+		next["status"] = "enabled"
+		h.must(200, "PATCH", "/automations/"+first, next) // goes on listening
+		late := h.enabled(line(on("system:contact.created"), end))
+		entered := h.enabled(line(on("system:segment.entered", fields{"segment_id": segment}), end))
+		h.must(200, "PATCH", "/contacts/ann@example.net", fields{"segments": []string{}})
+		h.work() // whoever follows the record was behind
+		h.must(201, "POST", "/contacts", fields{"email": "bob@example.net", "segments": []string{segment}})
+		h.work()
+		for name, c := range map[string]struct{ id, want string }{"the first": {first, "2"}, "the late one": {late, "1"}, "of a segment": {entered, "1"}} {
+			if got := h.total(c.id); got != c.want {
+				t.Errorf("%s began %s runs, want %s", name, got, c.want)
+			}
+		}
+	})
+}

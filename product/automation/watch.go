@@ -205,7 +205,7 @@ func (s *Service) moved(tx *db.Tx, e event.Event, h happening, l listener) (bool
 	if err == nil && e.Number() <= l.noted {
 		changed, err = s.cameOrWent(tx, e, l, config, inside, changed)
 	}
-	return changed && inside != (l.event == flow.SegmentLeft) && e.Type != "contact.deleted", err
+	return changed && e.Number() > l.after && inside != (l.event == flow.SegmentLeft) && e.Type != "contact.deleted", err
 }
 
 // cameOrWent is what an event before all were noted has changed: somebody who is not noted may have been there, and somebody who is may have
