@@ -45,12 +45,14 @@ func isAmbiguousMultipart(fields []Field, value string) bool {
 	if !strings.HasPrefix(strings.ToLower(strings.TrimSpace(withoutComments(value))), "multipart") {
 		return false
 	}
-	edges := boundaries(scanParams(value))
+	params := scanParams(value)
+	edges := boundaries(params)
 	if !strings.HasPrefix(mediaType(value, ""), "multipart/") || len(edges) != 1 {
 		return true
 	}
-	// Not all undo escapes, and some take other signs for quotes.
-	if strings.Contains(value, `\`) || strings.ContainsAny(edges[0][:1], `'<`) {
+	// Not all undo escapes or put pieces together (RFC 2231), and some take other signs for quotes.
+	inPieces := func(p param) bool { return strings.HasPrefix(p.name, "boundary*") }
+	if strings.Contains(value, `\`) || slices.ContainsFunc(params, inPieces) || strings.ContainsAny(edges[0][:1], `'<`) {
 		return true
 	}
 	// Some end a header at the first line that is no field, and find the first boundary behind it.

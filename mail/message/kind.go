@@ -115,8 +115,9 @@ func scanParams(value string) []param {
 
 func scanPlainly(value string) []param {
 	head, rest, _ := strings.Cut(value, ";")
-	if _, forgotten, ok := strings.Cut(strings.TrimSpace(head), " "); ok { // the semicolon
-		rest = forgotten + ";" + rest
+	if before, after, ok := strings.Cut(head, "="); ok { // the semicolon is forgotten, or what belongs before it
+		words := strings.Fields(before)
+		rest = strings.Join(words[min(1, max(len(words)-1, 0)):], " ") + "=" + after + ";" + rest
 	}
 	var found []param
 	for rest != "" {
@@ -132,8 +133,8 @@ func scanPlainly(value string) []param {
 		text, rest = scanValue(after)
 		name = strings.ToLower(strings.Join(strings.Fields(name), ""))
 		found = append(found, param{name, text})
-		if word, _, more := strings.Cut(text, " "); more && !strings.HasPrefix(after, `"`) && !strings.Contains(name, "*") {
-			found = append(found, param{name, word}) // as those read it who hold to the rules
+		if end := strings.IndexAny(text, " \t"); end >= 0 && !strings.HasPrefix(after, `"`) && !strings.Contains(name, "*") {
+			found = append(found, param{name, text[:end]}) // as those read it who hold to the rules
 		}
 	}
 	return found

@@ -239,6 +239,8 @@ func TestPartsThatOnlySomeProgramsSeeAreRefused(t *testing.T) {
 		"boundary that goes on blank": strings.Replace(around(mixed, 1), "\n--edge0\n", "\n--edge0"+blanks+"\n", 1),
 		"boundary in an archive":      withParts("\nHello", strings.Replace(file(named("x.zip"), zipOf(t, "x.exe")), "\n\n", "\n\nUEsD\n--edge"+blanks+"!\n", 1)),
 		"boundary with an escape":     strings.ReplaceAll(around("Content-Type: multipart/mixed; boundary=\"edge0\"", 1), "edge0", `ed\ge0`),
+		"boundary and a tab":          around("Content-Type: multipart/mixed; boundary=edge0\tmore", 1),
+		"boundary in pieces, a blank": strings.ReplaceAll(around("Content-Type: multipart/mixed; boundary*0=edge; boundary*1=0 x", 1), "x.exe", "x.txt"),
 		"boundary in odd quotes":      around("Content-Type: multipart/mixed; boundary=<edge0>", 1),
 		"boundary that begins a line": strings.Replace(around(mixed, 1), "\n--edge0\n", "\n--edge0\n\nHello\n--edge0 and more\n", 1),
 		"behind no field": withParts("Content-Type: multipart/mixed; boundary=edge0\nno field\n--edge0\n" + file(named("x.exe"), "x") +
