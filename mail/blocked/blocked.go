@@ -88,25 +88,31 @@ func Text(text string) (problem string) {
 	return problem
 }
 
-// IsArchive tells by its first bytes or by a name whether a file is an archive that is looked into. Programs that open archives look for
-// the list at the end and take anything before it.
+// IsArchive tells by its first bytes or by a name whether a file is an archive that is looked into, or what Outlook makes of files.
+// Programs that open archives look for the list at the end and take anything before it.
 func IsArchive(content []byte, names ...string) bool {
-	return bytes.HasPrefix(content, []byte("PK\x03\x04")) || slices.ContainsFunc(names, func(name string) bool {
+	return bytes.HasPrefix(content, []byte("PK\x03\x04")) || bytes.HasPrefix(content, []byte(tnefMark)) || slices.ContainsFunc(names, func(name string) bool {
 		return slices.ContainsFunc(extensions(name), func(extension string) bool { return extension == "zip" })
 	})
 }
 
 // Content looks at what a file is, whatever it is called.
 func Content(content []byte, names ...string) (problem string) {
-	for _, magic := range programs {
-		if bytes.HasPrefix(content, []byte(magic)) {
-			return "Programs are not allowed, whatever their name."
-		}
+	switch {
+	case isProgram(content):
+		return programProblem
+	case bytes.HasPrefix(content, []byte(tnefMark)):
+		return tnefProblem(content)
+	case IsArchive(content, names...):
+		return archiveProblem(content)
 	}
-	if !IsArchive(content, names...) {
-		return ""
-	}
-	return archiveProblem(content)
+	return ""
+}
+
+const programProblem = "Programs are not allowed, whatever their name."
+
+func isProgram(content []byte) bool {
+	return slices.ContainsFunc(programs, func(magic string) bool { return bytes.HasPrefix(content, []byte(magic)) })
 }
 
 // typeOf returns the type that a name must not have, or nothing.
@@ -122,12 +128,24 @@ func typeOf(name string) string {
 // extensions are those that a name may turn out to have. Mail programs decode it, and a part may hide behind a semicolon or a NUL.
 func extensions(name string) []string {
 	var found []string
-	for _, form := range []string{name, message.DecodeHeader(name), unescape(name)} {
-		for part := range strings.FieldsFuncSeq(form, func(r rune) bool { return strings.ContainsRune("\x00;\u037e\ufe54\uff1b", r) }) {
+	forms := []string{name}
+	if strings.Contains(name, "=?") {
+		forms = append(forms, message.DecodeHeader(name))
+	}
+	if strings.Contains(name, "%") {
+		forms = append(forms, unescape(name))
+	}
+	for _, form := range forms {
+		for part := range strings.FieldsFuncSeq(form, isSeparator) {
 			found = append(found, extensionOf(part))
 		}
 	}
 	return found
+}
+
+// isSeparator tells of a NUL, and of a semicolon and what is taken for one.
+func isSeparator(r rune) bool {
+	return r == 0 || r == ';' || r == '\u037e' || r == '\ufe54' || r == '\uff1b'
 }
 
 // maxExtension is more than the longest that is looked for.
@@ -145,8 +163,10 @@ func extensionOf(name string) string {
 		if unicode.Is(unicode.Cf, r) {
 			continue
 		}
-		if plain := norm.NFKC.PropertiesString(letter).Decomposition(); plain != nil {
-			letter = string(plain)
+		if r >= utf8.RuneSelf && r != utf8.RuneError {
+			if plain := norm.NFKC.PropertiesString(letter).Decomposition(); plain != nil {
+				letter = string(plain)
+			}
 		}
 		if end == "" {
 			letter = strings.TrimRight(letter, ". \t\r\n\"'<>/\\")

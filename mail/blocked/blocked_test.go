@@ -3,6 +3,7 @@ package blocked_test
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"strings"
 	"testing"
 
@@ -81,6 +82,32 @@ func TestArchivesAreReadAsAnyProgramMayReadThem(t *testing.T) {
 	} {
 		if got := blocked.File("photos.zip", []byte(c.content)); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// attribute is a piece of a file for Outlook: the id and the length of a value, and the value.
+func attribute(id, value string) string {
+	return "\x02" + id + string(binary.LittleEndian.AppendUint32(nil, uint32(len(value)))) + value + "\x00\x00"
+}
+
+func TestFilesThatAreAttachedAsOutlookDoesAreFound(t *testing.T) {
+	t.Parallel()
+	const start, one = "\x78\x9f\x3e\x22\x01\x00", "\x01\x00\x00\x00"
+	const title, data, properties = "\x10\x80\x01\x00", "\x0f\x80\x06\x00", "\x05\x90\x06\x00"
+	for _, c := range []struct{ content, want string }{
+		{attribute(title, "report.pdf\x00") + attribute(data, "%PDF-1.7"), ""},
+		{attribute(title, "report.exe\x00"), "File type .exe is not allowed."},
+		{attribute(title, "report.pdf\x00") + attribute(title, "x.vbs\x00"), "File type .vbs is not allowed."},
+		{attribute(title, "REPORT~1.PDF\x00") + attribute(properties, one+"\x1e\x00\x07\x37"+one+"\x0b\x00\x00\x00report.exe\x00\x00"), "File type .exe is not allowed."},
+		{attribute(properties, one+"\x1f\x00\x07\x37"+one+"\x0a\x00\x00\x00a\x00.\x00j\x00s\x00\x00\x00"), "File type .js is not allowed."},
+		{attribute(data, "MZ\x90\x00"), "Programs are not allowed, whatever their name."},
+		{title, ""},
+		{title + "\xff\xff\xff\xffx.exe", "File type .exe is not allowed."},
+		{strings.Repeat(title+"\xff\xff\xff\x7f", 10_000), "The file contains files with endless names."},
+	} {
+		if got := blocked.File("winmail.dat", []byte(start+c.content)); got != c.want {
+			t.Errorf("%.60q: %q, want %q", c.content, got, c.want)
 		}
 	}
 }

@@ -97,6 +97,7 @@ func TestFilesThatRunAreRefusedHoweverTheyHide(t *testing.T) {
 		"script":                file(named("x.js"), "alert()"),
 		"script without a name": file("Content-Type: text/javascript", "alert()"),
 		"archive by its type":   file("Content-Type: application/zip", "anything"+zipOf(t, "x.exe")),
+		"as Outlook does":       file("Content-Type: application/ms-tnef; name=winmail.dat", "\x78\x9f\x3e\x22\x01\x00\x02\x10\x80\x01\x00\x06\x00\x00\x00x.exe\x00"),
 		"archive as a message":  file("Content-Type: message/rfc822", zipOf(t, "x.exe")),
 		"archive named so":      file("Content-Type: message/rfc822; name=x.zip", "anything"+zipOf(t, "x.exe")),
 		"program as a message":  file("Content-Type: message/rfc822", "MZ\x90\x00"),
