@@ -50,17 +50,20 @@ type plainEnds struct {
 
 func (p *plainEnds) Read(b []byte) (int, error) {
 	n, err := p.in.Read(b)
-	kept := b[:0]
-	for _, c := range b[:n] {
-		switch {
-		case c == '\r':
-			kept = append(kept, '\n')
-		case c != '\n' || !p.afterCR:
-			kept = append(kept, c)
+	kept := 0
+	for rest := b[:n]; len(rest) > 0; {
+		if p.afterCR && rest[0] == '\n' {
+			rest = rest[1:]
 		}
-		p.afterCR = c == '\r'
+		line, after, ended := bytes.Cut(rest, []byte("\r"))
+		kept += copy(b[kept:], line)
+		if p.afterCR = ended; ended {
+			b[kept] = '\n'
+			kept++
+		}
+		rest = after
 	}
-	return len(kept), err
+	return kept, err
 }
 
 // textLines are the lines of a text without their ends. Of a very long one only the beginning is kept.
