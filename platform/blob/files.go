@@ -167,7 +167,7 @@ func (f *Files) Sign(context.Context) (string, error) {
 	return string(raw[:min(len(raw), maxSign)]), nil
 }
 
-// SetSign replaces the file of the sign. A verb that another user runs may write it, and the server must be able to read it.
+// SetSign replaces the file of the sign.
 func (f *Files) SetSign(_ context.Context, sign string) error {
 	temp, err := f.createTemporary()
 	if err != nil {
@@ -175,7 +175,7 @@ func (f *Files) SetSign(_ context.Context, sign string) error {
 	}
 	defer os.Remove(temp.Name()) // nothing is left there once it was moved
 	_, err = temp.WriteString(sign)
-	err = errors.Join(err, temp.Chmod(0o644), temp.Sync(), temp.Close())
+	err = errors.Join(err, f.handOver(temp), temp.Sync(), temp.Close())
 	if err == nil {
 		err = os.Rename(temp.Name(), filepath.Join(f.dir, signName))
 	}
