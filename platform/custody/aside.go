@@ -29,10 +29,9 @@ func IsAside(t db.Table) bool { return t.Name == asideTable }
 func Aside(ctx context.Context, d *db.DB) (why Reason, err error) {
 	err = d.Read(ctx, func(tx *db.Tx) error {
 		tables, err := tx.Tables()
-		if err != nil || !slices.ContainsFunc(tables, IsAside) {
-			return err
+		if err == nil && slices.ContainsFunc(tables, IsAside) {
+			why, err = selectReason(tx)
 		}
-		why, err = db.One(tx, db.Value[Reason], `SELECT reason FROM `+asideTable)
 		return err
 	})
 	return why, err
@@ -41,13 +40,9 @@ func Aside(ctx context.Context, d *db.DB) (why Reason, err error) {
 // SetAside lets every server that opens the database know why it is set aside. Without a reason it is no longer.
 func SetAside(ctx context.Context, d *db.DB, why Reason) error {
 	return d.Write(ctx, func(tx *db.Tx) error {
-		if _, err := tx.Exec(`DROP TABLE IF EXISTS ` + asideTable); err != nil || why == "" {
+		if err := dropReason(tx); err != nil || why == "" {
 			return err
 		}
-		if _, err := tx.Exec(`CREATE TABLE ` + asideTable + ` (reason TEXT PRIMARY KEY)`); err != nil {
-			return err
-		}
-		_, err := tx.Exec(`INSERT INTO `+asideTable+` (reason) VALUES ($1)`, why)
-		return err
+		return createReason(tx, why)
 	})
 }

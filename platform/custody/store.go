@@ -26,3 +26,20 @@ func deleteSigns(tx *db.Tx, before time.Time) error {
 		WHERE claimed_at < $1`, before)
 	return err
 }
+
+func selectReason(tx *db.Tx) (Reason, error) {
+	return db.One(tx, db.Value[Reason], `SELECT reason FROM `+asideTable)
+}
+
+func dropReason(tx *db.Tx) error {
+	_, err := tx.Exec(`DROP TABLE IF EXISTS ` + asideTable)
+	return err
+}
+
+func createReason(tx *db.Tx, why Reason) error {
+	if _, err := tx.Exec(`CREATE TABLE ` + asideTable + ` (reason TEXT PRIMARY KEY)`); err != nil {
+		return err
+	}
+	_, err := tx.Exec(`INSERT INTO `+asideTable+` (reason) VALUES ($1)`, why)
+	return err
+}
